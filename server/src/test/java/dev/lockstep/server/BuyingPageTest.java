@@ -34,21 +34,21 @@ class BuyingPageTest {
     Page other = open(id);
     buyer.getByRole(AriaRole.COMBOBOX, named("Layer")).selectOption("1");
     press(buyer, "Hold a position");
-    assertThat(other.locator(".triangle circle.held")).hasCount(1);
+    assertThat(other.locator(".triangle .seat.held")).hasCount(1);
     press(buyer, "Pay ¥500");
 
     assertThat(heading(buyer, "It is yours")).isFocused();
     assertThat(buyer.locator(".notice.good")).containsText("Your position: layer 1, place 1.");
-    assertThat(buyer.locator(".triangle circle.sold.mine")).hasCount(1);
+    assertThat(buyer.locator(".triangle .seat.sold.mine")).hasCount(1);
     assertThat(buyer.locator(".yours")).containsText("Layer 1: place 1");
-    assertThat(other.locator(".triangle circle.sold")).hasCount(1);
-    assertThat(other.locator(".triangle circle.mine")).hasCount(0);
+    assertThat(other.locator(".triangle .seat.sold")).hasCount(1);
+    assertThat(other.locator(".triangle .seat.mine")).hasCount(0);
     assertThat(other.locator(".stock-words").first()).hasText("9 free, 0 held, 1 sold of 10");
 
     // What was bought is still known after a reload, and a hold is no longer there.
     buyer.reload();
     assertThat(buyer.locator(".yours")).containsText("Layer 1: place 1");
-    assertThat(buyer.locator(".triangle circle.sold.mine")).hasCount(1);
+    assertThat(buyer.locator(".triangle .seat.sold.mine")).hasCount(1);
     assertThat(buyer.getByRole(AriaRole.BUTTON, named("Hold a position"))).isVisible();
   }
 
@@ -81,7 +81,7 @@ class BuyingPageTest {
     Locator answer = page.locator("#answer");
     assertThat(answer).containsText("The card was declined.");
     assertThat(answer).containsText("Nothing was charged");
-    assertThat(page.locator(".triangle circle.free")).hasCount(6);
+    assertThat(page.locator(".triangle .seat.free")).hasCount(6);
     // And again, with a card that pays.
     press(page, "Hold a position");
     page.getByLabel("Visa, pays at once").check();
@@ -96,10 +96,10 @@ class BuyingPageTest {
     page.getByLabel("Visa with 3-D Secure").check();
     press(page, "Pay ¥500");
     assertThat(heading(page, "Your bank asks you to confirm")).isFocused();
-    assertThat(page.locator(".triangle circle.held.mine")).hasCount(1);
+    assertThat(page.locator(".triangle .seat.held.mine")).hasCount(1);
     press(page, "Approve");
     assertThat(heading(page, "It is yours")).isVisible();
-    assertThat(page.locator(".triangle circle.sold.mine")).hasCount(1);
+    assertThat(page.locator(".triangle .seat.sold.mine")).hasCount(1);
   }
 
   @Test
@@ -110,7 +110,7 @@ class BuyingPageTest {
     press(page, "Pay ¥500");
     press(page, "Refuse");
     assertThat(page.locator("#answer")).containsText("The payment was not approved.");
-    assertThat(page.locator(".triangle circle.free")).hasCount(6);
+    assertThat(page.locator(".triangle .seat.free")).hasCount(6);
   }
 
   @Test

@@ -43,19 +43,19 @@ class ShopPageTest {
     String id = server.triangle(4, null);
     Page buyer = open(id);
     Page other = open(id);
-    assertThat(other.locator(".triangle circle.free")).hasCount(10);
+    assertThat(other.locator(".triangle .seat.free")).hasCount(10);
 
     layers(buyer).selectOption("3");
     buyer.getByRole(AriaRole.BUTTON, named("Hold a position")).click();
     assertThat(heading(buyer, "Held for you")).isFocused();
-    assertThat(buyer.locator(".triangle circle.held.mine")).hasCount(1);
-    assertThat(other.locator(".triangle circle.held")).hasCount(1);
-    assertThat(other.locator(".triangle circle.mine")).hasCount(0);
+    assertThat(buyer.locator(".triangle .seat.held.mine")).hasCount(1);
+    assertThat(other.locator(".triangle .seat.held")).hasCount(1);
+    assertThat(other.locator(".triangle .seat.mine")).hasCount(0);
     assertThat(other.locator(".stock-words").first()).hasText("9 free, 1 held, 0 sold of 10");
 
     buyer.getByRole(AriaRole.BUTTON, named("Release")).click();
     assertThat(buyer.locator("#answer")).containsText("Released.");
-    assertThat(other.locator(".triangle circle.free")).hasCount(10);
+    assertThat(other.locator(".triangle .seat.free")).hasCount(10);
   }
 
   @Test
@@ -134,24 +134,25 @@ class ShopPageTest {
   void fiftyLayersAreDrawnAndChangeInPlace() throws Exception {
     String id = server.triangle(50, null);
     Page page = open(id);
-    assertThat(page.locator(".triangle circle")).hasCount(1_275);
-    page.evaluate("window.first = document.querySelector('.triangle circle')");
+    assertThat(page.locator(".triangle .seat")).hasCount(1_275);
+    page.evaluate("window.first = document.querySelector('.triangle .seat')");
     server
         .service()
         .post("/v1/campaigns/" + id + "/holds", "f", cart("b", layer(1, 1)))
         .expect(201);
-    assertThat(page.locator(".triangle circle.held")).hasCount(1);
+    assertThat(page.locator(".triangle .seat.held")).hasCount(1);
     Assertions.assertThat(
-            page.evaluate("window.first === document.querySelector('.triangle circle.held')"))
+            page.evaluate("window.first === document.querySelector('.triangle .seat.held')"))
         .isEqualTo(true);
-    assertThat(page.locator(".triangle title"))
-        .containsText("1,274 positions free, 1 held, 0 sold");
+    assertThat(page.locator(".triangle"))
+        .hasAttribute(
+            "aria-label", Pattern.compile("1,274 positions free, 1 held, 0 sold"));
   }
 
   @Test
   void aRowThatIsPointedAtIsTheLayerThatIsChosen() throws Exception {
     Page page = open(server.triangle(5, null));
-    page.locator(".triangle .layer").nth(1).locator("circle").first().click();
+    page.locator(".triangle .layer").nth(1).locator(".seat").first().click();
     assertThat(layers(page)).hasValue("2");
     assertThat(layers(page)).isFocused();
   }

@@ -67,6 +67,7 @@ final class Assets {
   /** One stylesheet in parts; later ones win. */
   static final List<String> STYLES =
       List.of(
+          "shared/tokens.css",
           "shared/base.css",
           "shared/parts.css",
           "shared/tables.css",

@@ -17,7 +17,7 @@ public final class PageFrame {
       <body>
       <a class="skip" href="#main">Skip to the content</a>
       <header class="top">
-      <a class="brand" href="/"><img src="/icon.svg" alt="" width="24" height="24">Lockstep</a>
+      <a class="brand" href="/"><img src="/icon.svg" alt="" width="26" height="26">Lockstep</a>
       <nav aria-label="Main">
       %4$s</nav>
       </header>

@@ -116,7 +116,7 @@ final class AnotherCard {
   }
 
   private Future<Answer> answer(OnceResult begun, PurchaseId id) {
-    if (!(begun instanceof OnceResult.Done done) || KeyedPurchase.of(done.answer()).isEmpty()) {
+    if (!(begun instanceof OnceResult.Completed done) || KeyedPurchase.of(done.answer()).isEmpty()) {
       return Future.succeededFuture(StoredAnswer.of(begun));
     }
     int number = KeyedPurchase.tryOf(done.answer());

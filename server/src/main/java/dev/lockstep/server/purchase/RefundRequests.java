@@ -194,7 +194,7 @@ final class RefundRequests {
   }
 
   private Future<Answer> answer(OnceResult marked, PurchaseId id) {
-    if (!(marked instanceof OnceResult.Done done) || KeyedPurchase.of(done.answer()).isEmpty()) {
+    if (!(marked instanceof OnceResult.Completed done) || KeyedPurchase.of(done.answer()).isEmpty()) {
       return Future.succeededFuture(StoredAnswer.of(marked));
     }
     CompletionStage<Answer> answer =

@@ -24,22 +24,38 @@ const KEY = 'lockstep.operator-key';
 const view = byId('console');
 
 // Path, name, renderer, and renderer of a single item. A part with another one's name is reached through it.
-const PARTS = [
-  ['overview', 'Overview', overview],
-  ['campaigns', 'Campaigns', campaigns, campaign],
-  ['holds', 'Holds', holds, hold],
-  ['purchases', 'Purchases', purchases, purchase],
-  ['reconciliation', 'Reconciliation', reconciliation],
-  ['accounts', 'Accounts', accounts, account],
-  ['queues', 'Queues', queues],
-  ['jobs', 'Jobs', jobs, job],
-  ['schedules', 'Schedules', schedules, schedule],
-  ['streams', 'Streams', streams, stream],
-  ['invariants', 'Invariants', invariants],
-  ['database', 'Database', database],
-  ['keys', 'Keys', keys],
-  ['transfers', 'Accounts', accounts, transferPage],
+const GROUPS = [
+  ['', [['overview', 'Overview', overview]]],
+  ['Sales', [
+    ['campaigns', 'Campaigns', campaigns, campaign],
+    ['holds', 'Holds', holds, hold],
+    ['purchases', 'Purchases', purchases, purchase],
+  ]],
+  ['Money', [
+    ['reconciliation', 'Reconciliation', reconciliation],
+    ['accounts', 'Accounts', accounts, account],
+    ['transfers', 'Accounts', accounts, transferPage],
+  ]],
+  ['Work', [
+    ['jobs', 'Jobs', jobs, job],
+    ['queues', 'Queues', queues],
+    ['schedules', 'Schedules', schedules, schedule],
+  ]],
+  ['Streams', [['streams', 'Streams', streams, stream]]],
+  ['System', [
+    ['invariants', 'Invariants', invariants],
+    ['database', 'Database', database],
+    ['keys', 'Keys', keys],
+  ]],
 ];
+const PARTS = GROUPS.flatMap(([, parts]) => parts);
+
+/** The links of a group; a part with another one's name has none of its own. */
+function group([title, parts], current) {
+  const links = parts.filter(([, label], at) => parts.findIndex((one) => one[1] === label) === at);
+  return el('div', { class: 'group' }, title ? el('p', { class: 'group-name' }, title) : null,
+    links.map(([path, label]) => el('a', { href: `#/${path}`, 'aria-current': label === current ? 'page' : null }, label)));
+}
 
 useKey(() => sessionStorage.getItem(KEY));
 let leave = () => {};
@@ -91,12 +107,11 @@ function route() {
   const part = PARTS.find(([path]) => path === name) || PARTS[0];
   const body = el('div', { 'aria-busy': 'true' }, el('div', { class: 'head' }, el('h1', {}, part[1])), el('p', { class: 'quiet' }, 'Loading …'));
   const link = el('p', { class: 'link', role: 'status' });
-  const tabs = el('nav', { class: 'tabs', 'aria-label': 'Console' },
-    PARTS.filter(([, label], at) => PARTS.findIndex((one) => one[1] === label) === at)
-      .map(([path, label]) => el('a', { href: `#/${path}`, 'aria-current': label === part[1] ? 'page' : null }, label)));
-  show(view,
-    el('div', { class: 'bar' }, tabs, el('button', { type: 'button', class: 'plain', onclick: signOut }, 'Sign out')), link, body,
-    el('p', { class: 'zone quiet' }, `Times are those of ${Intl.DateTimeFormat().resolvedOptions().timeZone} unless they say otherwise.`));
+  const tabs = el('nav', { class: 'tabs', 'aria-label': 'Console' }, GROUPS.map((one) => group(one, part[1])));
+  show(view, el('div', { class: 'desk' },
+    el('div', { class: 'side' }, tabs, el('button', { type: 'button', class: 'plain', onclick: signOut }, 'Sign out')),
+    el('div', { class: 'work' }, link, body,
+      el('p', { class: 'zone quiet' }, `Times are those of ${Intl.DateTimeFormat().resolvedOptions().timeZone} unless they say otherwise.`))));
   // On a phone the tabs are a strip: scroll to the current one.
   const open = tabs.querySelector('[aria-current]');
   tabs.scrollLeft = open.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - open.offsetWidth) / 2;

@@ -31,6 +31,7 @@ function open(first) {
   let campaign = first;
   const badge = el('span', { class: 'badge' });
   const bar = stockBar(campaign);
+  bar.classList.add('overall');
   const about = el('p', { class: 'quiet' });
   const pause = el('div', { 'aria-live': 'polite' });
   const link = el('p', { class: 'link', role: 'status' });

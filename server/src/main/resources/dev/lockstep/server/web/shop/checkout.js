@@ -66,7 +66,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       draw(title, moved, answer, el('p', { class: 'quiet' }, text), el('p', {}, el('a', { href: '/' }, 'Other sales')));
       return;
     }
-    const submit = el('button', { id: 'hold', class: 'primary' }, sale.submitLabel());
+    const submit = el('button', { id: 'hold', class: 'mine' }, sale.submitLabel());
     draw('Buy', moved, answer, el('form', {
       class: 'stack',
       onsubmit: (event) => { event.preventDefault(); busy(submit, () => take(answer)); },
@@ -76,7 +76,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
   function holding(moved, message) {
     const left = el('strong', { id: 'left', role: 'timer', 'aria-live': 'off' });
     const answer = el('div', { id: 'answer' }, message);
-    const pay = el('button', { id: 'pay', class: 'primary' }, `Pay ${money(hold.total.amount, hold.total.currency)}`);
+    const pay = el('button', { id: 'pay', class: 'mine' }, `Pay ${money(hold.total.amount, hold.total.currency)}`);
     draw('Held for you', moved,
       el('p', { class: 'countdown' }, 'Yours for ', left),
       lines(hold.items),

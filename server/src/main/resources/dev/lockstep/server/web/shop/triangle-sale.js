@@ -1,37 +1,54 @@
-// A triangle's goods: the drawing, and the same as a list of layers.
+// A triangle's goods: the seat map, what just happened in it, and the same as a list of layers.
 
-import { announce, el, field, say } from '../shared/dom.js';
-import { money, plural } from '../shared/words.js';
+import { announce, el, field, say, show } from '../shared/dom.js';
+import { money, plural, position } from '../shared/words.js';
 import { triangle } from './triangle.js';
 
+const RECENT = 4;
+const EVERY_MS = 1_000;
+const HAPPENED = { held: 'held', sold: 'sold', free: 'back on sale' };
+
 export function triangleSale(campaign) {
-  const base = campaign.layers.length;
   let layers = campaign.layers;
+  const priceOf = (layer) => money(layer.price, campaign.currency);
   const select = el('select', { id: 'layer', onchange: () => choose(Number(select.value)) },
     layers.map((layer) => el('option', { value: layer.layer }, '')));
   let open = false;
-  const drawing = triangle(base, (layer) => {
+  const feed = recent();
+  const map = triangle(layers, priceOf, (layer) => {
     if (!open) return;
     choose(layer);
     select.focus({ preventScroll: true });
-  });
+  }, feed.add);
   const rows = layers.map((layer) => el('tr', {}, el('th', { scope: 'row' }, String(layer.layer)),
-    el('td', {}, money(layer.price, campaign.currency)), el('td', {}), el('td', {}), el('td', {})));
-  const root = el('div', {},
-    el('figure', {}, drawing.root, legend()),
-    el('details', { class: 'table' }, el('summary', {}, 'The layers as a table'),
+    el('td', {}, priceOf(layer)), el('td', {}), el('td', {}), el('td', {})));
+  const root = el('div', { class: 'map' },
+    map.root, legend(layers, priceOf),
+    el('details', { class: 'as-table' }, el('summary', {}, 'The layers as a table'),
       el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Layers' },
         el('table', {}, el('thead', {}, el('tr', {}, ...['Layer', 'Price', 'Free', 'Held', 'Sold'].map((name) => el('th', { scope: 'col' }, name)))),
-          el('tbody', {}, rows)))));
+          el('tbody', {}, rows)))),
+    feed.root);
+  const price = el('p', { class: 'offer-price' });
+  const odds = el('p', { class: 'quiet' });
 
   function words(layer) {
     const left = layer.free ? `${layer.free} of ${layer.total} free` : layer.held ? 'all held, none free now' : 'sold out';
-    return `Layer ${layer.layer} · ${money(layer.price, campaign.currency)} · ${left}`;
+    return `Layer ${layer.layer} · ${priceOf(layer)} · ${left}`;
+  }
+
+  function offer() {
+    const layer = layers[Number(select.value) - 1];
+    if (!layer) return;
+    say(price, priceOf(layer));
+    say(odds, layer.free ? `${layer.free} of ${plural(layer.total, 'place')} free. Yours is one of them, by chance.`
+      : layer.held ? 'All places are held. One may come back when a hold ends.' : 'Every place of this layer is sold.');
   }
 
   function choose(layer) {
     select.value = String(layer);
-    drawing.choose(layer);
+    map.choose(layer);
+    offer();
     announce(words(layers[layer - 1]));
   }
 
@@ -39,8 +56,8 @@ export function triangleSale(campaign) {
     root,
     noun: 'position',
 
-    /** The form's part: which layer. */
-    fields: () => [field('Layer', select, 'Layer 1 is the apex. You can also point at a row of the triangle.')],
+    /** The form's part: which layer, and what it costs. */
+    fields: () => [field('Layer', select, 'Layer 1 is the apex. You can also point at a row of the triangle.'), price, odds],
 
     /** The items to request. */
     items: () => [{ layer: Number(select.value), quantity: 1 }],
@@ -53,20 +70,21 @@ export function triangleSale(campaign) {
         say(select.options[index], words(layer));
         [layer.free, layer.held, layer.sold].forEach((number, at) => say(rows[index].children[at + 2], String(number)));
       });
-      drawing.guess(layers);
+      map.guess(layers);
       if (!select.dataset.begun) {
         select.dataset.begun = 'yes';
         const first = layers.filter((layer) => layer.free).at(-1) || layers.at(-1);
         select.value = String(first.layer);
       }
+      offer();
       // A layer is marked only where one can be chosen.
       open = now.status === 'published';
       root.classList.toggle('open', open);
-      drawing.choose(open ? Number(select.value) : 0);
+      map.choose(open ? Number(select.value) : 0);
     },
 
-    positions: (all) => drawing.update(all),
-    mark: (positions) => drawing.mark(positions),
+    positions: (all) => map.update(all),
+    mark: (positions) => map.mark(positions),
 
     describe(item) {
       const where = item.positions.map((at) => `place ${at.column}`).join('; ');
@@ -75,8 +93,41 @@ export function triangleSale(campaign) {
   };
 }
 
-function legend() {
-  const entry = (state, name) => el('li', {}, el('span', { class: `key ${state}`, 'aria-hidden': 'true' }), name);
-  return el('figcaption', {}, el('ul', { class: 'legend', 'aria-label': 'Legend' },
-    entry('free', 'free'), entry('held', 'held'), entry('sold', 'sold'), entry('mine', 'yours')));
+/** What others did since the page was opened, newest first. Not announced: it would never be quiet. */
+function recent() {
+  const list = el('ul', {});
+  const root = el('section', { class: 'feed', hidden: true }, el('h2', {}, 'Just now'), list);
+  let happened = [];
+
+  function draw() {
+    root.hidden = happened.length === 0;
+    const now = performance.now();
+    show(list, ...happened.map((one) => el('li', {},
+      el('span', { class: one.state }, HAPPENED[one.state]), el('span', {}, position(one)),
+      el('span', { class: 'faint' }, ago(now - one.at)))));
+  }
+
+  setInterval(() => { if (happened.length && !document.hidden) draw(); }, EVERY_MS);
+  return {
+    root,
+    add(place) {
+      happened = [{ ...place, at: performance.now() }, ...happened].slice(0, RECENT);
+      draw();
+    },
+  };
+}
+
+function ago(milliseconds) {
+  const seconds = Math.floor(milliseconds / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
+
+function legend(layers, priceOf) {
+  const sorted = [...layers].sort((a, b) => a.price - b.price);
+  const entry = (state, name) => el('li', {}, el('span', { class: `seat ${state}`, 'aria-hidden': 'true' }), name);
+  const ramp = sorted[0].price === sorted.at(-1).price ? entry('free p4', `free, ${priceOf(sorted[0])}`)
+    : el('li', {}, priceOf(sorted[0]), el('span', { class: 'ramp', 'aria-hidden': 'true' },
+      [1, 2, 3, 4, 5, 6, 7].map((step) => el('span', { class: `p${step}` }))), priceOf(sorted.at(-1)));
+  return el('ul', { class: 'legend', 'aria-label': 'Legend' }, ramp,
+    entry('held', 'held by someone'), entry('sold', 'sold'), entry('mine', 'yours'));
 }

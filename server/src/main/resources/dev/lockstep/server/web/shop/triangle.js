@@ -1,58 +1,67 @@
-// The triangle, drawn once; updates touch only what changed, so that 1,275 positions stay light.
+// The seat map of a triangle, drawn once; updates touch only what changed, so that 1,275 positions stay light.
 
-import { svg, say } from '../shared/dom.js';
+import { el } from '../shared/dom.js';
 import { plural } from '../shared/words.js';
 
-const STEP = 20;
-const RISE = 17.5;
-const RADIUS = 7.5;
-const PADDING = 4;
+const PRICE_STEPS = 7;
+const FEW_LAYERS = 20;
+
+/** The colour step of a price, from 1 for the lowest price of the sale to 7 for its highest. */
+export function priceStep(price, layers) {
+  const prices = layers.map((layer) => layer.price);
+  const [low, high] = [Math.min(...prices), Math.max(...prices)];
+  return low === high ? Math.ceil(PRICE_STEPS / 2)
+    : 1 + Math.round(((PRICE_STEPS - 1) * (price - low)) / (high - low));
+}
 
 /**
- * A drawing of `baseLength` layers. `onChoose` receives the layer pointed at; keyboard users have the list of
- * layers beside it instead, so nothing in here takes the focus.
+ * A map of the layers. `priceOf` writes a layer's price. `onChoose` receives the layer pointed at; keyboard users have
+ * the list of layers beside it instead, so nothing in here takes the focus. `onChange` hears of each place that
+ * changed its state after the first list.
  */
-export function triangle(baseLength, onChoose) {
-  const width = baseLength * STEP + 2 * PADDING;
-  const height = (baseLength - 1) * RISE + STEP + 2 * PADDING;
-  const title = svg('title', { id: 'triangle-title' });
-  const root = svg('svg', {
-    class: 'triangle', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': 'triangle-title',
-  }, title);
-  const rows = [];
-  const places = new Map();
-  for (let layer = 1; layer <= baseLength; layer++) {
-    const y = PADDING + STEP / 2 + (layer - 1) * RISE;
-    const left = (width - layer * STEP) / 2;
-    const row = svg('g', { class: 'layer', onclick: () => onChoose(layer) },
-      svg('rect', { x: left - 1, y: y - RISE / 2, width: layer * STEP + 2, height: RISE, rx: RISE / 2 }));
-    for (let column = 1; column <= layer; column++) {
-      const circle = svg('circle', { class: 'unknown', cx: left + (column - 0.5) * STEP, cy: y, r: RADIUS });
-      places.set(`${layer}.${column}`, { circle, state: 'unknown', mine: false });
-      row.append(circle);
+export function triangle(layers, priceOf, onChoose, onChange) {
+  const base = layers.length;
+  const seats = new Map();
+  const rows = layers.map((layer) => {
+    const places = Array.from({ length: layer.layer }, (none, at) => {
+      const seat = el('span', { class: 'seat unknown' });
+      seats.set(`${layer.layer}.${at + 1}`, { element: seat, state: 'unknown', mine: false });
+      return seat;
+    });
+    return el('div', { class: `layer p${priceStep(layer.price, layers)}`, onclick: () => onChoose(layer.layer) },
+      el('span', { class: 'no' }, String(layer.layer)), el('span', { class: 'seats' }, places), el('span', { class: 'pr' }, priceOf(layer)));
+  });
+  const root = el('div', { class: base > FEW_LAYERS ? 'triangle big' : 'triangle', role: 'img', 'aria-label': 'Triangle' }, el('div', { class: 'rows' }, rows));
+  root.style.setProperty('--n', base);
+  let known = false;
+
+  function paint(seat) {
+    seat.element.className = `seat ${seat.state}${seat.mine ? ' mine' : ''}`;
+  }
+
+  function changed(seat, position) {
+    const before = seat.state;
+    seat.state = position.state;
+    paint(seat);
+    if (!known || seat.mine || before === 'unknown') return;
+    if (before === 'free') {
+      seat.element.classList.add('pulse');
+      seat.element.addEventListener('animationend', () => seat.element.classList.remove('pulse'), { once: true });
     }
-    rows.push(row);
-    root.append(row);
+    onChange(position);
   }
-
-  function paint(place) {
-    place.circle.setAttribute('class', place.mine ? `${place.state} mine` : place.state);
-  }
-
-  // Otherwise a few discs would grow to fill the page.
-  root.style.maxWidth = `${baseLength * 4.5}rem`;
 
   return {
     root,
     /** What the counts alone tell, before the first list of positions: a uniform layer is drawn at once. */
-    guess(layers) {
-      for (const { layer, total, free, sold } of layers) {
+    guess(now) {
+      for (const { layer, total, free, sold } of now) {
         const state = sold === total ? 'sold' : free === total ? 'free' : null;
         for (let column = 1; state && column <= layer; column++) {
-          const place = places.get(`${layer}.${column}`);
-          if (place.state === 'unknown') {
-            place.state = state;
-            paint(place);
+          const seat = seats.get(`${layer}.${column}`);
+          if (seat.state === 'unknown') {
+            seat.state = state;
+            paint(seat);
           }
         }
       }
@@ -62,22 +71,20 @@ export function triangle(baseLength, onChoose) {
       const sums = { free: 0, held: 0, sold: 0 };
       for (const position of positions) {
         sums[position.state]++;
-        const place = places.get(`${position.layer}.${position.column}`);
-        if (place && place.state !== position.state) {
-          place.state = position.state;
-          paint(place);
-        }
+        const seat = seats.get(`${position.layer}.${position.column}`);
+        if (seat && seat.state !== position.state) changed(seat, position);
       }
-      say(title, `Triangle of ${plural(baseLength, 'layer')}: ${plural(sums.free, 'position')} free,`
+      known = true;
+      root.setAttribute('aria-label', `Triangle of ${plural(base, 'layer')}: ${plural(sums.free, 'position')} free,`
         + ` ${sums.held} held, ${sums.sold} sold. The list of layers says the same in words.`);
     },
     /** Marks what is the visitor's own. */
     mark(positions) {
       const mine = new Set(positions.map((position) => `${position.layer}.${position.column}`));
-      for (const [name, place] of places) {
-        if (place.mine !== mine.has(name)) {
-          place.mine = mine.has(name);
-          paint(place);
+      for (const [name, seat] of seats) {
+        if (seat.mine !== mine.has(name)) {
+          seat.mine = mine.has(name);
+          paint(seat);
         }
       }
     },
