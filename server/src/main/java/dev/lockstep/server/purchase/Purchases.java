@@ -99,7 +99,6 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private final Transactor transactor;
   private final Campaigns campaigns;
   private final Holds holds;
-  private final Once once;
   private final BeginCompanion begin;
   private final PurchaseStore store;
   private final Mismatches mismatches;
@@ -129,7 +128,6 @@ public final class Purchases implements Checkouts, AutoCloseable {
     this.transactor = transactor;
     this.campaigns = campaigns;
     this.holds = holds;
-    this.once = once;
     this.begin = new BeginCompanion(once, Saga.MAX_PAY_WITHIN, timings.lookAfter());
     StepCompanion companion = new StepCompanion(timings.lookAfter(), listener);
     this.store = new PurchaseStore(transactor, workers);
