@@ -17,14 +17,17 @@ import java.time.Duration;
  */
 public record OutboxConfig(
     int partitions, int maxContentBytes, Duration retention, Duration hintInterval) {
+  /**
+   * The longest of all durations here; beyond some limit, times leave PostgreSQL's range. Declared
+   * before the default, which is checked against it.
+   */
+  static final Duration LONGEST = Duration.ofDays(3650);
+
   public static final OutboxConfig DEFAULT =
       new OutboxConfig(16, 256 * 1024, Duration.ofDays(1), Duration.ofMillis(20));
 
   static final String GROUP = "outbox";
   static final String CHANNEL = "lockstep_outbox";
-
-  /** The longest of all durations here; beyond some limit, times leave PostgreSQL's range. */
-  static final Duration LONGEST = Duration.ofDays(3650);
 
   private static final int MAX_CONTENT_BYTES = 64 * 1024 * 1024;
 
