@@ -94,8 +94,8 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
 
   /**
    * Takes back a sold hold, or a part of it: that stock is free again and no longer counts against
-   * the buyer's limit. The caller decides whether it may come back, and makes sure that a part comes
-   * back once only: a repetition takes as much again.
+   * the buyer's limit. The caller decides whether it may come back, and makes sure that a part
+   * comes back once only: a repetition takes as much again.
    *
    * @param part what comes back of its lines; a line without units takes any of its pool. If empty,
    *     all of it

@@ -92,7 +92,8 @@ final class PlanWriter {
       WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?)"""
           .formatted(MICROS, LINES, ALL_LINES);
 
-  // Guards the buyer's limit, also against a node that saw no row to lock, and against a limit other
+  // Guards the buyer's limit, also against a node that saw no row to lock, and against a limit
+  // other
   // than the one decided by: used = -1 violates a CHECK.
   private static final String RAISE_QUOTAS =
       """

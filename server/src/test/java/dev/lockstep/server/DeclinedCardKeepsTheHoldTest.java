@@ -106,7 +106,8 @@ class DeclinedCardKeepsTheHoldTest {
     String campaign = server.drop(1, 1);
     JsonObject purchase = declined(shop, campaign, "k");
     for (int i = 2; i <= 4; i++) {
-      JsonObject still = pay(shop, purchase, "p" + i, DECLINED).expectProblem(402, "payment-failed");
+      JsonObject still =
+          pay(shop, purchase, "p" + i, DECLINED).expectProblem(402, "payment-failed");
       assertThat(still.getString("purchaseStatus")).isEqualTo("requiresPaymentMethod");
     }
 

@@ -33,10 +33,10 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -121,8 +121,7 @@ class MoneyAndGoodsAgreeTest {
 
   private static boolean giveUp(Client shop, String campaign) throws Exception {
     JsonArray declined =
-        shop.get(
-                "/v1/purchases?limit=1000&status=requiresPaymentMethod&campaign=" + campaign)
+        shop.get("/v1/purchases?limit=1000&status=requiresPaymentMethod&campaign=" + campaign)
             .expect(200)
             .getJsonArray("items");
     for (Object one : declined) {

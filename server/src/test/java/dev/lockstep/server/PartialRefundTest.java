@@ -93,8 +93,7 @@ class PartialRefundTest {
         refund(bought, "m", amount(2 * PRICE - 99)).expectProblem(409, "refund-too-large");
     assertThat(refused.getInteger("refundable")).isEqualTo(2 * PRICE - 100);
     refund(bought, "i", items(sku("A", 3))).expectProblem(409, "refund-too-large");
-    refund(bought, "p", items(sku("A", 2)).put("amount", 1))
-        .expectProblem(409, "refund-too-large");
+    refund(bought, "p", items(sku("A", 2)).put("amount", 1)).expectProblem(409, "refund-too-large");
     refund(bought, "u", items(sku("Z", 1))).expectProblem(400, "invalid-request");
     refund(bought, "z", amount(0)).expectProblem(400, "invalid-request");
     server
@@ -115,8 +114,7 @@ class PartialRefundTest {
 
     List<Reply> replies =
         Race.<Reply>of(12)
-            .run(
-                i -> refund(bought, "r" + i, i % 2 == 0 ? amount(170) : items(sku("A", 1))))
+            .run(i -> refund(bought, "r" + i, i % 2 == 0 ? amount(170) : items(sku("A", 1))))
             .valuesOrThrow();
 
     assertThat(replies).allSatisfy(reply -> assertThat(reply.status()).isIn(200, 202, 409));
@@ -204,8 +202,7 @@ class PartialRefundTest {
 
   private static void awaitNoRefund(JsonObject purchase) throws Exception {
     Await.until(
-        "no refund is in progress",
-        () -> !read(purchase).getString("status").equals("refunding"));
+        "no refund is in progress", () -> !read(purchase).getString("status").equals("refunding"));
   }
 
   private static long money(JsonObject json, String name) {

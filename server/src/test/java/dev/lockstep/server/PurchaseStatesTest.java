@@ -64,8 +64,7 @@ class PurchaseStatesTest {
           Map.entry(new Move("requiresPaymentMethod", "pending"), "another card"),
           Map.entry(new Move("requiresPaymentMethod", "completed"), "paid elsewhere"),
           Map.entry(new Move("requiresPaymentMethod", "failed"), "given up"),
-          Map.entry(
-              new Move("requiresPaymentMethod", "expired"), "time is up, payment canceled"),
+          Map.entry(new Move("requiresPaymentMethod", "expired"), "time is up, payment canceled"),
           Map.entry(new Move("failed", "pending"), "paid too late"),
           Map.entry(new Move("expired", "pending"), "paid too late"),
           Map.entry(new Move("completed", "refunding"), "an operator refunds"),

@@ -145,8 +145,7 @@ class ShopPageTest {
             page.evaluate("window.first === document.querySelector('.triangle .seat.held')"))
         .isEqualTo(true);
     assertThat(page.locator(".triangle"))
-        .hasAttribute(
-            "aria-label", Pattern.compile("1,274 positions free, 1 held, 0 sold"));
+        .hasAttribute("aria-label", Pattern.compile("1,274 positions free, 1 held, 0 sold"));
   }
 
   @Test

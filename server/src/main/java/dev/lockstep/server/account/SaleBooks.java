@@ -47,8 +47,7 @@ public final class SaleBooks {
    * @param refunded whether it went back
    * @param part the number of the part that went back; 0: all that was left, or it came in
    */
-  public record Movement(
-      UUID purchase, long amount, String currency, boolean refunded, int part) {
+  public record Movement(UUID purchase, long amount, String currency, boolean refunded, int part) {
     private Move in(BookId book) {
       return in(book, refunded ? refundOf(purchase, part) : new TransferId(purchase));
     }

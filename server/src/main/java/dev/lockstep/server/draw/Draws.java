@@ -3,9 +3,9 @@ package dev.lockstep.server.draw;
 import static io.vertx.core.http.HttpMethod.GET;
 
 import dev.lockstep.combine.Rounds;
+import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome;
-import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.hold.Holds;
@@ -126,8 +126,7 @@ public final class Draws {
    *
    * @return false if the campaign is drawn, or about to be: the draw rests on what was sold
    */
-  public boolean mayComeBack(Connection connection, Collection<Hold> returned)
-      throws SQLException {
+  public boolean mayComeBack(Connection connection, Collection<Hold> returned) throws SQLException {
     for (Hold sale : returned) {
       boolean units = sale.lines().stream().noneMatch(line -> line.units().isEmpty());
       if (units) {

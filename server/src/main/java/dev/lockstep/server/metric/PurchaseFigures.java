@@ -120,7 +120,8 @@ public final class PurchaseFigures {
       return false;
     }
     String path = request.path();
-    return path != null && (path.endsWith("/purchases") || path.endsWith("/checkout") || path.endsWith("/pay"));
+    return path != null
+        && (path.endsWith("/purchases") || path.endsWith("/checkout") || path.endsWith("/pay"));
   }
 
   void began() {

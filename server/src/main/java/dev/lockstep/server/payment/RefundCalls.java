@@ -154,9 +154,7 @@ final class RefundCalls {
     return client
         .v1()
         .refunds()
-        .create(
-            params.build(),
-            RequestOptions.builder().setIdempotencyKey(key.value()).build());
+        .create(params.build(), RequestOptions.builder().setIdempotencyKey(key.value()).build());
   }
 
   private static RefundResult of(Refund refund, int attempts) {

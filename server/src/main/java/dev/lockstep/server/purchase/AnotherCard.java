@@ -116,7 +116,8 @@ final class AnotherCard {
   }
 
   private Future<Answer> answer(OnceResult begun, PurchaseId id) {
-    if (!(begun instanceof OnceResult.Completed done) || KeyedPurchase.of(done.answer()).isEmpty()) {
+    if (!(begun instanceof OnceResult.Completed done)
+        || KeyedPurchase.of(done.answer()).isEmpty()) {
       return Future.succeededFuture(StoredAnswer.of(begun));
     }
     int number = KeyedPurchase.tryOf(done.answer());
@@ -128,8 +129,7 @@ final class AnotherCard {
                   .map(StoredAnswer::replayed)
                   .orElseGet(() -> Problem.keyInUse().toAnswer()));
     }
-    return onLoop(
-        store.reload(id).thenCompose(saga::payBegun).thenApply(PurchaseView::answer));
+    return onLoop(store.reload(id).thenCompose(saga::payBegun).thenApply(PurchaseView::answer));
   }
 
   /** Marks it, so that no try begins any more; then as if its time were up. */
@@ -182,9 +182,7 @@ final class AnotherCard {
                     "hold-ended", 409, "Hold ended", "The time to pay for this purchase is up.")
                 : Problem.of(
                     "not-payable", 409, "Not payable", "This purchase is " + status + " already.");
-    return problem
-        .with("purchaseStatus", status)
-        .with("purchase", PurchaseView.json(purchase));
+    return problem.with("purchaseStatus", status).with("purchase", PurchaseView.json(purchase));
   }
 
   private static boolean isOutOfTime(Purchase purchase) {

@@ -71,8 +71,7 @@ public record GivenBack(long money, long goods, JsonArray done, Optional<Part> p
   }
 
   String text() {
-    JsonObject json =
-        new JsonObject().put("money", money).put("goods", goods).put("done", done);
+    JsonObject json = new JsonObject().put("money", money).put("goods", goods).put("done", done);
     part.ifPresent(one -> json.put("part", one.json()));
     return json.encode();
   }

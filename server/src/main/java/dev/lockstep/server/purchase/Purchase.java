@@ -133,7 +133,9 @@ record Purchase(
   RefundRequest refund() {
     PaymentKey key =
         new PaymentKey(
-            givenBack.part().map(part -> "refund-part-" + id + "-" + part.number())
+            givenBack
+                .part()
+                .map(part -> "refund-part-" + id + "-" + part.number())
                 .orElse("refund-" + id));
     long amount = givenBack.part().map(Part::amount).orElse(total.amount() - givenBack.money());
     return new RefundRequest(
@@ -263,12 +265,11 @@ record Purchase(
     if (givenBack.part().isEmpty()) {
       return with(Status.REFUNDED, payment, failure, paid)
           .givingBack(
-              items, givenBack.equals(GivenBack.NOTHING) ? givenBack : givenBack.all(total.amount()));
+              items,
+              givenBack.equals(GivenBack.NOTHING) ? givenBack : givenBack.all(total.amount()));
     }
     JsonArray left =
-        withGoods
-            ? GivenBack.without(items, givenBack.part().orElseThrow().items())
-            : items;
+        withGoods ? GivenBack.without(items, givenBack.part().orElseThrow().items()) : items;
     return with(Status.COMPLETED, payment, failure, paid)
         .givingBack(left, givenBack.donePart(withGoods));
   }

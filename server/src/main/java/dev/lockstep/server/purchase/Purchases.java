@@ -133,8 +133,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     this.store = new PurchaseStore(transactor, workers);
     this.mismatches = new Mismatches(transactor, workers, listener);
     Refunds refunds =
-        new Refunds(
-            transactor, workers, payments, holds, companion, mismatches, store, campaigns);
+        new Refunds(transactor, workers, payments, holds, companion, mismatches, store, campaigns);
     this.refundRequests = new RefundRequests(vertx, workers, once, store, refunds);
     PaymentsInFlight underWay = new PaymentsInFlight();
     this.saga =

@@ -47,8 +47,7 @@ final class RefundRequests {
   private final PurchaseStore store;
   private final Refunds refunds;
 
-  RefundRequests(
-      Vertx vertx, Workers workers, Once once, PurchaseStore store, Refunds refunds) {
+  RefundRequests(Vertx vertx, Workers workers, Once once, PurchaseStore store, Refunds refunds) {
     this.vertx = vertx;
     this.workers = workers;
     this.once = once;
@@ -80,9 +79,7 @@ final class RefundRequests {
         .run(
             () ->
                 once.call(
-                    key,
-                    request.fingerprint(),
-                    connection -> begin(connection, id, body, act)))
+                    key, request.fingerprint(), connection -> begin(connection, id, body, act)))
         .compose(marked -> answer(marked, id));
   }
 
@@ -194,7 +191,8 @@ final class RefundRequests {
   }
 
   private Future<Answer> answer(OnceResult marked, PurchaseId id) {
-    if (!(marked instanceof OnceResult.Completed done) || KeyedPurchase.of(done.answer()).isEmpty()) {
+    if (!(marked instanceof OnceResult.Completed done)
+        || KeyedPurchase.of(done.answer()).isEmpty()) {
       return Future.succeededFuture(StoredAnswer.of(marked));
     }
     CompletionStage<Answer> answer =

@@ -19,12 +19,12 @@ import dev.lockstep.server.payment.RefundResult.Pending;
 import dev.lockstep.server.payment.RefundResult.Refunded;
 import dev.lockstep.server.payment.RefundResult.Rejected;
 import dev.lockstep.server.payment.RefundResult.Unknown;
+import dev.lockstep.server.purchase.GivenBack.Part;
 import dev.lockstep.server.purchase.Mismatch.Kind;
 import dev.lockstep.server.purchase.StepResult.GoodsStay;
 import dev.lockstep.server.purchase.StepResult.Idle;
 import dev.lockstep.server.purchase.StepResult.Taken;
 import dev.lockstep.server.purchase.StepResult.TooLate;
-import dev.lockstep.server.purchase.GivenBack.Part;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.json.JsonArray;
@@ -108,8 +108,8 @@ final class Refunds {
   }
 
   /**
-   * Records the order to refund a completed purchase, with who gave it and why. The caller has locked
-   * it, commits, and then calls {@link #send}.
+   * Records the order to refund a completed purchase, with who gave it and why. The caller has
+   * locked it, commits, and then calls {@link #send}.
    *
    * @param part empty: all that is left
    */

@@ -301,8 +301,8 @@ final class Saga {
    * The hold stays, for another card, unless its time is up or this was the last try. The same
    * intent takes the next card, so it can be paid once only, however many tries meet.
    *
-   * <p>After a challenge the buyer has the intent's secret and might pay it elsewhere, so before the
-   * end it is canceled; the event may also be older than a success.
+   * <p>After a challenge the buyer has the intent's secret and might pay it elsewhere, so before
+   * the end it is canceled; the event may also be older than a success.
    */
   private CompletionStage<Purchase> declined(
       Purchase purchase, Declined declined, Optional<String> event) {

@@ -27,7 +27,8 @@ public record SaleMoney(UUID purchase, Money amount, boolean refunded, int part)
             change ->
                 refunded(change)
                     ? back(change)
-                    : new SaleMoney(change.before().id().value(), change.before().total(), false, 0))
+                    : new SaleMoney(
+                        change.before().id().value(), change.before().total(), false, 0))
         .toList();
   }
 

@@ -113,8 +113,7 @@ sealed interface Step {
       boolean part = purchase.givenBack().part().isPresent();
       return part && !(outcome instanceof PartReturned)
           ? Optional.empty()
-          : Optional.of(
-              Change.silent(purchase, Set.of(Status.REFUNDING), purchase.refunded(true)));
+          : Optional.of(Change.silent(purchase, Set.of(Status.REFUNDING), purchase.refunded(true)));
     }
   }
 

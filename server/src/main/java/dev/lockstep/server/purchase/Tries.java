@@ -8,8 +8,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The tries to pay for a purchase. Each has a number and a key of its own, so that a report about an
- * earlier one changes nothing.
+ * The tries to pay for a purchase. Each has a number and a key of its own, so that a report about
+ * an earlier one changes nothing.
  *
  * @param number of the newest one, from 1
  * @param since when that one began; empty: with the purchase

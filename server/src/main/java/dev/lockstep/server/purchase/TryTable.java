@@ -45,16 +45,9 @@ final class TryTable {
 
   /** Empty if the purchase does not wait for a card any more. */
   static Optional<Purchase> begin(
-      Connection connection, PurchaseId id, String method, Duration lookAfter)
-      throws SQLException {
+      Connection connection, PurchaseId id, String method, Duration lookAfter) throws SQLException {
     return first(
-        connection,
-        BEGIN,
-        method,
-        lookAfter.toMillis(),
-        id.campaign(),
-        id.value(),
-        Tries.MOST);
+        connection, BEGIN, method, lookAfter.toMillis(), id.campaign(), id.value(), Tries.MOST);
   }
 
   /** Empty if a payment is in progress, its time is up, or it has ended. */

@@ -84,7 +84,8 @@ final class ProviderJudgement {
     if (givenBack < purchase.refunded() && purchase.status() != Status.REFUNDED) {
       return Optional.of(notGivenBack(purchase, givenBack));
     }
-    boolean part = givenBack > purchase.refunded() && givenBack < amount && !isOnItsWay(purchase, givenBack);
+    boolean part =
+        givenBack > purchase.refunded() && givenBack < amount && !isOnItsWay(purchase, givenBack);
     return switch (purchase.status()) {
       case COMPLETED ->
           givenBack == amount && purchase.refunded() < amount
