@@ -35,8 +35,8 @@ public interface Companion<P, O, R> {
    * constraint that refuses a statement, at once or at COMMIT, fails only the command whose payload
    * the statement carries.
    *
-   * @param transaction the batch's; {@link Exchange#of} gives its round trips, and one that is put
-   *     off costs nothing extra
+   * @param transaction the batch's; {@link Exchange#of} gives its round trips, and a deferred one
+   *     costs nothing extra
    * @return one result per command, in the order given
    * @throws CommandRefused to undo a command and answer it all the same; the others are unaffected
    */

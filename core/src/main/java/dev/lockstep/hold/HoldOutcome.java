@@ -80,7 +80,7 @@ public sealed interface HoldOutcome
   record Vetoed(Hold hold) implements HoldOutcome, HoldChangeResult, ExtendResult, HoldEndResult {}
 
   /**
-   * The hold has other lines than the confirm expects, or not what was to come back of it; nothing
+   * The hold has other lines than the confirm expects, or does not have the part to return; nothing
    * was changed.
    */
   record LinesDiffer(Hold hold) implements HoldOutcome, HoldEndResult, ReturnResult {}

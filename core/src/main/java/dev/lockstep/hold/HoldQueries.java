@@ -33,7 +33,8 @@ final class HoldQueries {
   private static final String AUDIT_PAGE =
       """
       SELECT a.seq, a.hold, a.cause, a.actor, a.held_before, a.held_after, a.sold_before, a.sold_after,
-        a.at, coalesce(a.total_before, t.total), coalesce(a.total_after, t.total)
+        a.at, coalesce(a.total_before, t.total) AS total_before,
+        coalesce(a.total_after, t.total) AS total_after
       FROM lockstep.stock_audit a
       LEFT JOIN LATERAL (
         SELECT total_after AS total FROM lockstep.stock_audit
@@ -68,7 +69,7 @@ final class HoldQueries {
           HoldState.class);
 
   // The unit names its hold, and the hold says whether it was sold. Units and holds are unioned and
-  // sorted, not joined: in a transaction with point lookups, or with a planner that has no
+  // sorted, not joined: in a transaction with index lookups, or with a planner that has no
   // statistics of the scope, a join would compare every hold with every unit.
   private static final String TAKEN_UNITS =
       StoredEnum.sql(
@@ -80,7 +81,7 @@ final class HoldQueries {
           UNION ALL
           SELECT NULL, NULL, hold, state FROM lockstep.hold
           WHERE scope = ? AND state IN ({HoldState.HELD}, {HoldState.SOLD})
-        ) AS both_of_them) AS told
+        ) AS both_tables) AS told
       WHERE unit IS NOT NULL AND state IS NOT NULL ORDER BY pool, unit""",
           HoldState.class);
 
@@ -169,10 +170,10 @@ final class HoldQueries {
         while (row.next()) {
           units.add(
               new TakenUnit(
-                  new PoolId(row.getLong(1)),
-                  row.getInt(2),
-                  new HoldId(row.getObject(3, UUID.class)),
-                  HoldState.of(row.getInt(4))));
+                  new PoolId(row.getLong("pool")),
+                  row.getInt("unit"),
+                  new HoldId(row.getObject("hold", UUID.class)),
+                  HoldState.of(row.getInt("state"))));
         }
       }
       return units;
@@ -207,12 +208,14 @@ final class HoldQueries {
   private static StockChange change(PoolId pool, ResultSet row) throws SQLException {
     return new StockChange(
         pool,
-        row.getLong(1),
-        new HoldId(row.getObject(2, UUID.class)),
-        Cause.of(row.getInt(3)),
-        row.getString(4),
-        new PoolCounts(pool, row.getInt(10), row.getInt(5), row.getInt(7)),
-        new PoolCounts(pool, row.getInt(11), row.getInt(6), row.getInt(8)),
-        row.getObject(9, OffsetDateTime.class).toInstant());
+        row.getLong("seq"),
+        new HoldId(row.getObject("hold", UUID.class)),
+        Cause.of(row.getInt("cause")),
+        row.getString("actor"),
+        new PoolCounts(
+            pool, row.getInt("total_before"), row.getInt("held_before"), row.getInt("sold_before")),
+        new PoolCounts(
+            pool, row.getInt("total_after"), row.getInt("held_after"), row.getInt("sold_after")),
+        row.getObject("at", OffsetDateTime.class).toInstant());
   }
 }

@@ -65,8 +65,9 @@ final class HoldSlices {
         SELECT h.created_at, h.hold, h.buyer, h.state, h.pools, h.quantities, h.unit_pools, h.units
         FROM lockstep.hold h WHERE h.scope + 0 = ? AND (h.created_at, h.hold) > (?, ?)
         ORDER BY h.created_at, h.hold LIMIT ?)
-      SELECT 0, count(*), 0, 0, 0, max(p.created_at),
-        (array_agg(p.hold ORDER BY p.created_at DESC, p.hold DESC))[1] FROM page p
+      SELECT 0 AS code, count(*) AS pool, 0 AS held, 0 AS sold, 0 AS buyers,
+        max(p.created_at) AS created_at,
+        (array_agg(p.hold ORDER BY p.created_at DESC, p.hold DESC))[1] AS hold FROM page p
       UNION ALL
       SELECT 1, l.pool, sum(l.quantity) FILTER (WHERE l.state = {HoldState.HELD}),
         sum(l.quantity) FILTER (WHERE l.state = {HoldState.SOLD}),
@@ -122,15 +123,15 @@ final class HoldSlices {
       @Nullable OffsetDateTime at,
       @Nullable UUID hold) {
     static Page read(ResultSet row) throws SQLException {
-      BigDecimal buyers = row.getBigDecimal(5);
+      BigDecimal buyers = row.getBigDecimal("buyers");
       return new Page(
-          row.getInt(1),
-          row.getLong(2),
-          row.getLong(3),
-          row.getLong(4),
+          row.getInt("code"),
+          row.getLong("pool"),
+          row.getLong("held"),
+          row.getLong("sold"),
           buyers == null ? BigDecimal.ZERO : buyers,
-          row.getObject(6, OffsetDateTime.class),
-          row.getObject(7, UUID.class));
+          row.getObject("created_at", OffsetDateTime.class),
+          row.getObject("hold", UUID.class));
     }
   }
 

@@ -25,7 +25,7 @@ final class LargeScope {
       """
       SELECT p.pool, p.held, p.sold, p.total, p.audit_seq, e.seq, e.held_after, e.sold_after,
         coalesce((SELECT sum(t.total_after - t.total_before) FROM lockstep.stock_audit t
-          WHERE t.scope = p.scope AND t.pool = p.pool AND t.total_after IS NOT NULL), 0)
+          WHERE t.scope = p.scope AND t.pool = p.pool AND t.total_after IS NOT NULL), 0) AS accounted
       FROM lockstep.pool p
       LEFT JOIN LATERAL (SELECT a.seq, a.held_after, a.sold_after FROM lockstep.stock_audit a
         WHERE a.scope = p.scope AND a.pool = p.pool ORDER BY a.seq DESC LIMIT 1) e ON true
@@ -126,16 +126,16 @@ final class LargeScope {
         ENDS,
         row ->
             new End(
-                row.getLong(1),
-                row.getLong(2),
-                row.getLong(3),
-                row.getLong(4),
-                row.getLong(5),
-                row.getObject(6) != null,
-                row.getLong(6),
-                row.getLong(7),
-                row.getLong(8),
-                row.getLong(9)),
+                row.getLong("pool"),
+                row.getLong("held"),
+                row.getLong("sold"),
+                row.getLong("total"),
+                row.getLong("audit_seq"),
+                row.getObject("seq") != null,
+                row.getLong("seq"),
+                row.getLong("held_after"),
+                row.getLong("sold_after"),
+                row.getLong("accounted")),
         scope,
         SqlArray.bigints(pools.stream().map(PoolFacts::pool).toList()));
   }

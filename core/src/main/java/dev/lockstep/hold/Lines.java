@@ -102,7 +102,7 @@ final class Lines {
     return wanted.isEmpty() ? Optional.of(new Split(taken, left)) : Optional.empty();
   }
 
-  /** The last ones, if the part names none. */
+  /** The last units, if the part names none. */
   private static List<Integer> unitsOf(HeldLine has, Line wants) {
     List<Integer> units = has.units();
     return wants.units().isEmpty() && !units.isEmpty() && wants.quantity() <= units.size()

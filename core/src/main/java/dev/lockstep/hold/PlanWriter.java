@@ -93,8 +93,7 @@ final class PlanWriter {
           .formatted(MICROS, LINES, ALL_LINES);
 
   // Guards the buyer's limit, also against a node that saw no row to lock, and against a limit
-  // other
-  // than the one decided by: used = -1 violates a CHECK.
+  // other than the one decided by: used = -1 violates a CHECK.
   private static final String RAISE_QUOTAS =
       """
       INSERT INTO lockstep.quota AS q (scope, buyer, used)

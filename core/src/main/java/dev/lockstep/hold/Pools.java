@@ -162,9 +162,16 @@ final class Pools {
         while (row.next()) {
           PoolCounts counts =
               new PoolCounts(
-                  new PoolId(row.getLong(1)), row.getInt(2), row.getInt(3), row.getInt(4));
+                  new PoolId(row.getLong("pool")),
+                  row.getInt("total"),
+                  row.getInt("held"),
+                  row.getInt("sold"));
           pools.add(
-              new Pool(scope, counts, row.getBoolean(5), Optional.ofNullable(row.getString(6))));
+              new Pool(
+                  scope,
+                  counts,
+                  row.getBoolean("has_units"),
+                  Optional.ofNullable(row.getString("pause_reason"))));
         }
       }
       return pools;

@@ -61,9 +61,9 @@ final class ScopeCheck {
   private static final String UNITS =
       StoredEnum.sql(
           """
-      SELECT u.pool, count(*), count(u.hold), count(*) FILTER (WHERE u.stray),
-        min(u.unit) FILTER (WHERE u.stray),
-        count(*) FILTER (WHERE u.lost), min(u.unit) FILTER (WHERE u.lost)
+      SELECT u.pool, count(*) AS units, count(u.hold) AS owned,
+        count(*) FILTER (WHERE u.stray) AS stray, min(u.unit) FILTER (WHERE u.stray) AS first_stray,
+        count(*) FILTER (WHERE u.lost) AS lost, min(u.unit) FILTER (WHERE u.lost) AS first_lost
       FROM (
         SELECT u.pool, u.unit, u.hold,
           u.hold IS NOT NULL AND NOT coalesce(
@@ -119,13 +119,13 @@ final class ScopeCheck {
 
     static UnitCounts read(ResultSet row) throws SQLException {
       return new UnitCounts(
-          row.getLong(1),
-          row.getLong(2),
-          row.getLong(3),
-          row.getLong(4),
-          row.getInt(5),
-          row.getLong(6),
-          row.getInt(7));
+          row.getLong("pool"),
+          row.getLong("units"),
+          row.getLong("owned"),
+          row.getLong("stray"),
+          row.getInt("first_stray"),
+          row.getLong("lost"),
+          row.getInt("first_lost"));
     }
   }
 

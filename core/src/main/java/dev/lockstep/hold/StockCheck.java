@@ -63,8 +63,8 @@ public final class StockCheck {
           .formatted(LOOKED_AT);
 
   private static final String POOLS =
-      "SELECT p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq, m.seq, m.held, m.sold,"
-          + " m.total "
+      "SELECT p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq, m.seq AS mark_seq,"
+          + " m.held AS mark_held, m.sold AS mark_sold, m.total AS mark_total "
           + LOOKED_AT
           + "AND p.scope = ? ORDER BY p.pool";
 
@@ -233,15 +233,20 @@ public final class StockCheck {
   }
 
   private static PoolFacts facts(ResultSet row, boolean everything) throws SQLException {
-    Mark mark = new Mark(row.getLong(7), row.getInt(8), row.getInt(9), row.getInt(10));
+    Mark mark =
+        new Mark(
+            row.getLong("mark_seq"),
+            row.getInt("mark_held"),
+            row.getInt("mark_sold"),
+            row.getInt("mark_total"));
     boolean broken = mark.seq() == BROKEN;
     return new PoolFacts(
-        row.getLong(1),
-        row.getBoolean(2),
-        row.getInt(3),
-        row.getInt(4),
-        row.getInt(5),
-        row.getLong(6),
+        row.getLong("pool"),
+        row.getBoolean("has_units"),
+        row.getInt("total"),
+        row.getInt("held"),
+        row.getInt("sold"),
+        row.getLong("audit_seq"),
         broken,
         everything || broken ? Mark.START : mark);
   }

@@ -23,9 +23,9 @@ final class UnitSlices {
       WITH page AS MATERIALIZED (
         SELECT u.pool, u.unit, u.rank, u.hold, u.returned FROM lockstep.unit u
         WHERE u.scope = ? AND (u.pool, u.unit) > (?, ?) ORDER BY u.pool, u.unit LIMIT ?)
-      SELECT g.pool, count(*), max(g.unit), count(*) FILTER (WHERE g.stray),
-        min(g.unit) FILTER (WHERE g.stray), count(*) FILTER (WHERE g.lost),
-        min(g.unit) FILTER (WHERE g.lost)
+      SELECT g.pool, count(*) AS units, max(g.unit) AS last,
+        count(*) FILTER (WHERE g.stray) AS stray, min(g.unit) FILTER (WHERE g.stray) AS first_stray,
+        count(*) FILTER (WHERE g.lost) AS lost, min(g.unit) FILTER (WHERE g.lost) AS first_lost
       FROM (
         SELECT u.pool, u.unit,
           u.hold IS NOT NULL AND NOT coalesce(
@@ -103,13 +103,13 @@ final class UnitSlices {
             NEXT,
             row ->
                 new Counts(
-                    row.getLong(1),
-                    row.getLong(2),
-                    row.getInt(3),
-                    row.getLong(4),
-                    row.getInt(5),
-                    row.getLong(6),
-                    row.getInt(7)),
+                    row.getLong("pool"),
+                    row.getLong("units"),
+                    row.getInt("last"),
+                    row.getLong("stray"),
+                    row.getInt("first_stray"),
+                    row.getLong("lost"),
+                    row.getInt("first_lost")),
             scope,
             afterPool,
             afterUnit,

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Ends expired claims in the caller's transaction: counts an attempt for each job and buries those
- * that had their last.
+ * Ends expired claims in the caller's transaction: counts an attempt for each job and makes dead
+ * letters of those that had their last.
  *
  * <p>Waits for no lock. It skips a claim that another transaction is ending, and leaves a claim in
  * place while its job is locked. Until it is ended, an expired claim's token is void and its lane
@@ -131,7 +131,7 @@ final class ClaimExpiry {
         COUNT, which(jobs.stream().filter(j -> !j.hasItsLastAttempt()).map(Held::id).toList()));
     List<Held> dying = jobs.stream().filter(Held::hasItsLastAttempt).toList();
     if (!dying.isEmpty()) {
-      ClaimResults.bury(trip, dying.stream().map(Held::id).toList(), 1, UNANSWERED);
+      ClaimResults.makeDead(trip, dying.stream().map(Held::id).toList(), 1, UNANSWERED);
     }
     dying.forEach(job -> ResultBatch.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
     trip.send();

@@ -86,7 +86,7 @@ final class ClaimResults {
       SELECT shard, id, queue, kind, payload, attempts, due, now() FROM gone\
       """;
 
-  private static final String BURY =
+  private static final String MAKE_DEAD =
       """
       WITH gone AS (
         DELETE FROM lockstep.job j USING unnest(?, ?) AS x (shard, id)
@@ -135,13 +135,13 @@ final class ClaimResults {
       int version) {
     static Held read(ResultSet row) throws SQLException {
       return new Held(
-          new JobId(row.getObject(1, UUID.class)),
-          row.getString(2),
-          row.getString(3),
-          row.getString(4),
-          row.getInt(5),
-          row.getInt(6),
-          row.getInt(7));
+          new JobId(row.getObject("id", UUID.class)),
+          row.getString("queue"),
+          row.getString("lane"),
+          row.getString("unique_key"),
+          row.getInt("attempts"),
+          row.getInt("max_attempts"),
+          row.getInt("version"));
     }
 
     boolean hasItsLastAttempt() {
@@ -165,7 +165,7 @@ final class ClaimResults {
       return done(job);
     }
     if (outcome instanceof Outcome.Dead dead) {
-      return bury(job, dead.reason(), 0);
+      return makeDead(job, dead.reason(), 0);
     }
     if (outcome instanceof Outcome.Snooze snooze) {
       return again(job, snooze.after(), Optional.empty());
@@ -175,7 +175,7 @@ final class ClaimResults {
       Duration after =
           retry.after().orElseGet(() -> QueueConfig.of(job.queue(), 1).backoffAfter(attempt));
       return attempt >= job.maxAttempts()
-          ? bury(job, retry.error(), 1)
+          ? makeDead(job, retry.error(), 1)
           : again(job, after, Optional.of(retry.error()));
     }
     throw new IllegalArgumentException(
@@ -194,13 +194,13 @@ final class ClaimResults {
     return new ClaimEnd.Recorded(JobState.DONE, Optional.empty());
   }
 
-  private ClaimEnd bury(Held job, String reason, int failed) throws SQLException {
+  private ClaimEnd makeDead(Held job, String reason, int failed) throws SQLException {
     String text = StorableText.of(reason, config.maxErrorLength());
     RoundTrip trip = new RoundTrip(connection);
     if (failed > 0) {
       AttemptTable.record(trip, job.id(), text);
     }
-    bury(trip, List.of(job.id()), failed, text);
+    makeDead(trip, List.of(job.id()), failed, text);
     endClaim(trip, job, true);
     trip.send();
     return new ClaimEnd.Recorded(JobState.DEAD, Optional.empty());
@@ -292,9 +292,9 @@ final class ClaimResults {
     trip.send();
   }
 
-  static void bury(RoundTrip trip, List<JobId> jobs, int failed, String reason) {
+  static void makeDead(RoundTrip trip, List<JobId> jobs, int failed, String reason) {
     trip.update(
-        BURY,
+        MAKE_DEAD,
         SqlArray.smallints(jobs.stream().map(id -> (short) id.shard()).toList()),
         SqlArray.uuids(jobs.stream().map(JobId::value).toList()),
         failed,

@@ -69,7 +69,7 @@ final class ClaimTable {
         ON CONFLICT (shard, id) DO NOTHING
         RETURNING shard, id, token, expires_at)
       SELECT c.token, c.expires_at, j.id, j.queue, j.kind, j.payload, j.attempts, j.max_attempts,
-             j.lane, coalesce(j.planned, j.due)
+             j.lane, coalesce(j.planned, j.due) AS planned
       FROM claimed c JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id\
       """;
 
@@ -133,7 +133,7 @@ final class ClaimTable {
      * Whether an earlier, slower rate has pushed the next start further away than this rate ever
      * would.
      */
-    boolean isPutOffTooLong() {
+    boolean isNextStartTooFar() {
       return rate > 0 && overdueSeconds != null && overdueSeconds < -1 / rate;
     }
 
@@ -195,7 +195,7 @@ final class ClaimTable {
   }
 
   private Settings broughtForward(Settings settings) throws SQLException {
-    if (!settings.isPutOffTooLong()) {
+    if (!settings.isNextStartTooFar()) {
       return settings;
     }
     RoundTrip trip = new RoundTrip(connection);
@@ -295,18 +295,19 @@ final class ClaimTable {
 
   private static ClaimedJob claimed(ResultSet row) throws SQLException {
     return new ClaimedJob(
-        new ClaimToken(new JobId(row.getObject(3, UUID.class)), row.getObject(1, UUID.class)),
-        row.getString(4),
-        row.getString(5),
-        row.getString(6),
-        row.getInt(7) + 1,
-        row.getInt(8),
-        Optional.ofNullable(row.getString(9)),
-        instant(row, 10),
-        instant(row, 2));
+        new ClaimToken(
+            new JobId(row.getObject("id", UUID.class)), row.getObject("token", UUID.class)),
+        row.getString("queue"),
+        row.getString("kind"),
+        row.getString("payload"),
+        row.getInt("attempts") + 1,
+        row.getInt("max_attempts"),
+        Optional.ofNullable(row.getString("lane")),
+        instant(row, "planned"),
+        instant(row, "expires_at"));
   }
 
-  private static Instant instant(ResultSet row, int column) throws SQLException {
+  private static Instant instant(ResultSet row, String column) throws SQLException {
     return row.getTimestamp(column).toInstant();
   }
 }

@@ -133,8 +133,9 @@ public final class Claims {
   }
 
   /**
-   * Ends expired claims of all queues: counts an attempt for each job, and buries those that had
-   * their last. {@link #claim} does this for its own queue. Commits in small transactions.
+   * Ends expired claims of all queues: counts an attempt for each job, and makes dead letters of
+   * those that had their last. {@link #claim} does this for its own queue. Commits in small
+   * transactions.
    *
    * @return how many claims were ended
    */

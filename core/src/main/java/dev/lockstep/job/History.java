@@ -105,20 +105,20 @@ final class History {
   /**
    * Drops partitions and rows that are too old. Several nodes may run it at once.
    *
-   * @param goOn asked between steps; false: stop soon
+   * @param mayContinue asked between steps; false: stop soon
    * @return false if some could not be dropped now
    */
-  boolean dropOld(BooleanSupplier goOn) {
+  boolean dropOld(BooleanSupplier mayContinue) {
     State state = look();
     LocalDate oldest = state.today().minusDays(keepDays);
     for (String name : state.days()) {
       // If one partition is being read, the others probably are too, and for a while: stop here.
       if (day(name).isBefore(oldest)
-          && !(goOn.getAsBoolean() && tryAlone(connection -> drop(connection, name)))) {
+          && !(mayContinue.getAsBoolean() && tryAlone(connection -> drop(connection, name)))) {
         return false;
       }
     }
-    while (goOn.getAsBoolean()) {
+    while (mayContinue.getAsBoolean()) {
       RemoveSome some = new RemoveSome(oldest);
       if (!tryAlone(some)) {
         return false;

@@ -28,24 +28,25 @@ final class JobQueries {
       """
       SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane,
              CASE WHEN j.keeper IS NOT NULL OR %s THEN 'RUNNING'
-                  WHEN greatest(j.due, j.wait_until) <= now() THEN 'READY' ELSE 'SCHEDULED' END,
-             greatest(j.due, j.wait_until), j.attempts, j.max_attempts, j.version,
-             NULL::timestamptz, NULL::text
+                  WHEN greatest(j.due, j.wait_until) <= now() THEN 'READY' ELSE 'SCHEDULED' END AS state,
+             greatest(j.due, j.wait_until) AS due, j.attempts, j.max_attempts, j.version,
+             NULL::timestamptz AS ended_at, NULL::text AS reason
       FROM lockstep.job j\
       """
           .formatted(CLAIMED);
 
   private static final String DEAD =
       """
-      SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane, 'DEAD', j.due, j.attempts,
-             j.max_attempts, j.version, j.died_at, j.reason
+      SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane, 'DEAD' AS state, j.due, j.attempts,
+             j.max_attempts, j.version, j.died_at AS ended_at, j.reason
       FROM lockstep.job_dead j\
       """;
 
   private static final String DONE =
       """
-      SELECT j.id, j.queue, j.kind, j.payload, 1, NULL::text, 'DONE', j.due, j.attempts, 0, 0,
-             j.finished_at, NULL::text
+      SELECT j.id, j.queue, j.kind, j.payload, 1 AS priority, NULL::text AS lane, 'DONE' AS state, j.due,
+             j.attempts, 0 AS max_attempts, 0 AS version, j.finished_at AS ended_at,
+             NULL::text AS reason
       FROM lockstep.job_history j\
       """;
 
@@ -75,8 +76,9 @@ final class JobQueries {
   // Counts whole tables: for a console, now and then.
   private static final String QUEUES =
       """
-      SELECT queue, bool_or(paused), max(rate_limit), sum(scheduled), sum(ready), sum(running),
-             sum(dead), sum(done), min(oldest)
+      SELECT queue, bool_or(paused) AS paused, max(rate_limit) AS rate_limit,
+             sum(scheduled) AS scheduled, sum(ready) AS ready, sum(running) AS running,
+             sum(dead) AS dead, sum(done) AS done, min(oldest) AS oldest
       FROM (
         SELECT queue, paused, rate_limit, 0 AS scheduled, 0 AS ready, 0 AS running, 0 AS dead,
                0 AS done, NULL::timestamptz AS oldest
@@ -127,7 +129,11 @@ final class JobQueries {
     Rows<Job.Attempt> rows =
         trip.query(
             ATTEMPTS,
-            row -> new Job.Attempt(row.getInt(1), instant(row, 2).orElseThrow(), row.getString(3)),
+            row ->
+                new Job.Attempt(
+                    row.getInt("attempt"),
+                    instant(row, "at").orElseThrow(),
+                    row.getString("error")),
             (short) id.shard(),
             id.value());
     trip.send();
@@ -213,37 +219,37 @@ final class JobQueries {
 
   private static Job job(ResultSet row) throws SQLException {
     return new Job(
-        new JobId(row.getObject(1, UUID.class)),
-        row.getString(2),
-        row.getString(3),
-        row.getString(4),
-        Priority.of(row.getInt(5)),
-        Optional.ofNullable(row.getString(6)),
-        JobState.valueOf(row.getString(7)),
-        instant(row, 8).orElseThrow(),
-        row.getInt(9),
-        row.getInt(10),
-        row.getInt(11),
-        instant(row, 12),
-        Optional.ofNullable(row.getString(13)));
+        new JobId(row.getObject("id", UUID.class)),
+        row.getString("queue"),
+        row.getString("kind"),
+        row.getString("payload"),
+        Priority.of(row.getInt("priority")),
+        Optional.ofNullable(row.getString("lane")),
+        JobState.valueOf(row.getString("state")),
+        instant(row, "due").orElseThrow(),
+        row.getInt("attempts"),
+        row.getInt("max_attempts"),
+        row.getInt("version"),
+        instant(row, "ended_at"),
+        Optional.ofNullable(row.getString("reason")));
   }
 
   private static QueueView queue(ResultSet row) throws SQLException {
-    double rate = row.getDouble(3);
+    double rate = row.getDouble("rate_limit");
     OptionalDouble limit = row.wasNull() ? OptionalDouble.empty() : OptionalDouble.of(rate);
     return new QueueView(
-        row.getString(1),
-        row.getBoolean(2),
+        row.getString("queue"),
+        row.getBoolean("paused"),
         limit,
-        row.getLong(4),
-        row.getLong(5),
-        row.getLong(6),
-        row.getLong(7),
-        row.getLong(8),
-        instant(row, 9));
+        row.getLong("scheduled"),
+        row.getLong("ready"),
+        row.getLong("running"),
+        row.getLong("dead"),
+        row.getLong("done"),
+        instant(row, "oldest"));
   }
 
-  private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
+  private static Optional<Instant> instant(ResultSet row, String column) throws SQLException {
     return Optional.ofNullable(row.getObject(column, OffsetDateTime.class))
         .map(OffsetDateTime::toInstant);
   }

@@ -253,8 +253,8 @@ final class JobStream {
   }
 
   /** Whether there is more to read and it is wanted. */
-  boolean isHungry() {
-    return (more && room() > 0 && state.isLow(priority)) || (lanes.isHungry() && wantsLanes());
+  boolean needsRead() {
+    return (more && room() > 0 && state.isLow(priority)) || (lanes.needsRead() && wantsLanes());
   }
 
   /** How many more jobs fit in memory. */
@@ -324,7 +324,7 @@ final class JobStream {
       return false;
     }
     lanes.promote(lane, promoted);
-    boolean wanting = lanes.isWanting(lane);
+    boolean wanting = lanes.needsRead(lane);
     lanes.forgetIfIdle(lane);
     return wanting;
   }

@@ -320,14 +320,14 @@ public final class Jobs {
     maintain(() -> true);
   }
 
-  private boolean maintain(BooleanSupplier goOn) {
+  private boolean maintain(BooleanSupplier mayContinue) {
     boolean made = history.makeAhead();
-    boolean dropped = history.dropOld(goOn);
-    while (goOn.getAsBoolean()
+    boolean dropped = history.dropOld(mayContinue);
+    while (mayContinue.getAsBoolean()
         && transactor.call(Housekeeping::removeKeys) == Housekeeping.removalBatch()) {
       // Small transactions, until none is left.
     }
-    while (goOn.getAsBoolean()
+    while (mayContinue.getAsBoolean()
         && config.historyDays() > 0
         && transactor.call(c -> Housekeeping.removeAttempts(c, config.historyDays()))
             == Housekeeping.removalBatch()) {

@@ -14,7 +14,7 @@ import java.time.Duration;
  *     (true)
  * @param historyDays how many days done jobs can be looked up; 0 keeps none (0)
  * @param clock for the time part of new ids only
- * @param listener hears of reads and results
+ * @param listener receives reads and results
  */
 public record JobsConfig(
     int shards,

@@ -110,7 +110,7 @@ final class Lanes {
   // ---- lanes to read
 
   /** Call when a job of the lane has ended. Returns true if the lane must be read now. */
-  boolean isWanting(LaneState lane) {
+  boolean needsRead(LaneState lane) {
     boolean room = lane.waiting() == 0 || waiting < MAX_WAITING_OF_ALL;
     if (lane.isClosed() && isLow(lane) && room && !laterOf.containsKey(lane)) {
       toRead.add(lane);
@@ -169,7 +169,7 @@ final class Lanes {
     }
   }
 
-  boolean isHungry() {
+  boolean needsRead() {
     return !toRead.isEmpty();
   }
 

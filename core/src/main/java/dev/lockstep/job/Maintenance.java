@@ -28,10 +28,10 @@ final class Maintenance implements AutoCloseable {
     /**
      * Does what is possible now.
      *
-     * @param goOn asked between steps; false: stop soon
+     * @param mayContinue asked between steps; false: stop soon
      * @return false if a step was left for the next round
      */
-    boolean run(BooleanSupplier goOn);
+    boolean run(BooleanSupplier mayContinue);
   }
 
   Maintenance(Round round) {
@@ -49,7 +49,7 @@ final class Maintenance implements AutoCloseable {
       boolean done = tryRound();
       await(done ? INTERVAL : pause);
       pause = done ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
-    } while (goesOn());
+    } while (mayContinue());
   }
 
   /** A listener may leave an interrupt behind. Only {@link #close} ends the thread. */
@@ -57,9 +57,9 @@ final class Maintenance implements AutoCloseable {
     boolean unused = Thread.interrupted();
     try {
       boolean closes = closing.await(pause.toMillis(), TimeUnit.MILLISECONDS);
-      log.debug("Maintenance {}", closes ? "ends" : "goes on");
+      log.debug("Maintenance {}", closes ? "ends" : "continues");
     } catch (InterruptedException e) {
-      log.debug("Maintenance was interrupted and goes on", e);
+      log.debug("Maintenance was interrupted and continues", e);
     }
   }
 
@@ -67,16 +67,16 @@ final class Maintenance implements AutoCloseable {
   @SuppressWarnings("CatchingUnchecked")
   private boolean tryRound() {
     try {
-      return round.run(this::goesOn);
+      return round.run(this::mayContinue);
     } catch (RuntimeException | Error e) {
-      if (goesOn()) {
+      if (mayContinue()) {
         log.warn("Job maintenance failed; it is retried: {}", e.toString());
       }
       return false;
     }
   }
 
-  private boolean goesOn() {
+  private boolean mayContinue() {
     return closing.getCount() > 0;
   }
 

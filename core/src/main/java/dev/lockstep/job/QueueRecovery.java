@@ -18,8 +18,8 @@ import java.util.UUID;
  * Recovers a claimed queue's jobs whose rows or records name a dead worker. Normally the next owner
  * of the shard does this ({@link ShardRecovery}), but a claimed queue may never have one.
  *
- * <p>Counts an attempt for each job and buries those that had their last. Waits for no lock: a
- * locked job is recovered once the lock is released.
+ * <p>Counts an attempt for each job; those that had their last become dead letters. Waits for no
+ * lock: a locked job is recovered once the lock is released.
  */
 final class QueueRecovery {
   private static final int BATCH = 500;
@@ -103,7 +103,7 @@ final class QueueRecovery {
           SqlArray.uuids(counted.stream().map(job -> job.id().value()).toList()));
     }
     if (!dying.isEmpty()) {
-      ClaimResults.bury(trip, dying.stream().map(Held::id).toList(), 1, ShardRecovery.CUT_OFF);
+      ClaimResults.makeDead(trip, dying.stream().map(Held::id).toList(), 1, ShardRecovery.CUT_OFF);
     }
     dying.forEach(job -> ResultBatch.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
     trip.send();

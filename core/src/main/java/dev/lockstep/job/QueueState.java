@@ -41,7 +41,7 @@ final class QueueState {
     }
     this.paused = paused;
     this.rate = rate;
-    // Bring a start forward that a slower rate had put off.
+    // Bring a start forward that a slower rate had delayed.
     nextStartNanos = System.nanoTime() + Math.min(gapNanos(), nextStartNanos - System.nanoTime());
     return true;
   }

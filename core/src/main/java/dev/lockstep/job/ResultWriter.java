@@ -116,7 +116,7 @@ final class ResultWriter {
         looking = true;
         continue;
       }
-      boolean theirs = !isNobodysFault(thrown);
+      boolean theirs = !isUnrelated(thrown);
       if (left.size() > 1 && theirs) {
         int half = left.size() / 2;
         write(left.subList(0, half), true);
@@ -162,7 +162,7 @@ final class ResultWriter {
    * Whether the failure is unrelated to these results: it passes, or the outcome must be checked
    * again.
    */
-  private boolean isNobodysFault(Throwable thrown) {
+  private boolean isUnrelated(Throwable thrown) {
     return thrown instanceof DatabaseUnavailable
         || thrown instanceof SerializationConflict
         || thrown instanceof OutcomeUnknown
@@ -247,7 +247,7 @@ final class ResultWriter {
 
   private void writeLockedBatch(int failures, List<JobResult> some) {
     Throwable thrown = tried(some, true, failures);
-    if (thrown != null && isNobodysFault(thrown)) {
+    if (thrown != null && isUnrelated(thrown)) {
       some.forEach(one -> deferLocked(one, failures));
     } else if (thrown != null) {
       some.forEach(one -> writeAlone(new Deferred(one, 0, false, true, 0)));
@@ -256,7 +256,7 @@ final class ResultWriter {
 
   private void writeAlone(Deferred one) {
     Throwable thrown = tried(List.of(one.result()), true, 0);
-    if (thrown != null && isNobodysFault(thrown)) {
+    if (thrown != null && isUnrelated(thrown)) {
       long next = System.nanoTime() + PAUSE.toNanos();
       deferred.add(new Deferred(one.result(), one.failures(), one.replaced(), false, next));
     } else if (thrown != null) {

@@ -26,7 +26,7 @@ final class RowLocks {
       JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id""";
   private static final String FREE_JOBS = JOBS + " FOR UPDATE OF j SKIP LOCKED";
 
-  // A transaction that was merely told "key taken" holds this lock too.
+  // A transaction that was only told "key taken" holds this lock too.
   private static final String KEYS =
       """
       SELECT u.id FROM unnest(?, ?, ?, ?) AS x (shard, queue, unique_key, id)

@@ -21,30 +21,33 @@ record ScheduleRow(
     Optional<JobId> tick,
     Instant now) {
 
-  /** Columns of {@code job_schedule s} in the order {@link #read} expects. */
+  /** Columns of {@code job_schedule s}. */
   static final String COLUMNS =
       """
       s.id, s.name, s.spec, s.queue, s.kind, s.payload, s.max_attempts, s.catch_up, s.next_at,
-      s.version, s.done_until, s.last_period, s.tick, now()""";
+      s.version, s.done_until, s.last_period, s.tick, now() AS now""";
 
   static ScheduleRow read(ResultSet row) throws SQLException {
     NewSchedule content =
         new NewSchedule(
-            row.getString(2),
-            row.getString(3),
-            NewJob.of(row.getString(4), row.getString(5), row.getString(6))
-                .withMaxAttempts(row.getInt(7)),
-            CatchUp.of(row.getInt(8)));
+            row.getString("name"),
+            row.getString("spec"),
+            NewJob.of(row.getString("queue"), row.getString("kind"), row.getString("payload"))
+                .withMaxAttempts(row.getInt("max_attempts")),
+            CatchUp.of(row.getInt("catch_up")));
     return new ScheduleRow(
         new Schedule(
-            new ScheduleId(row.getObject(1, UUID.class)), content, instant(row, 9), row.getInt(10)),
-        instant(row, 11).orElseThrow(),
-        row.getString(12),
-        Optional.ofNullable(row.getObject(13, UUID.class)).map(JobId::new),
-        instant(row, 14).orElseThrow());
+            new ScheduleId(row.getObject("id", UUID.class)),
+            content,
+            instant(row, "next_at"),
+            row.getInt("version")),
+        instant(row, "done_until").orElseThrow(),
+        row.getString("last_period"),
+        Optional.ofNullable(row.getObject("tick", UUID.class)).map(JobId::new),
+        instant(row, "now").orElseThrow());
   }
 
-  private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
+  private static Optional<Instant> instant(ResultSet row, String column) throws SQLException {
     return Optional.ofNullable(row.getObject(column, OffsetDateTime.class))
         .map(OffsetDateTime::toInstant);
   }

@@ -91,7 +91,7 @@ final class ShardRecovery {
       RETURNING j.id"""
           .formatted(Lease.FENCE);
 
-  private static final String BURY =
+  private static final String MAKE_DEAD =
       """
       WITH gone AS (
         DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
@@ -128,7 +128,7 @@ final class ShardRecovery {
   }
 
   /** Marks suspects. Call before any job of the shard runs. */
-  void suspectWhatMayHaveRun(Lease lease) {
+  void suspectRunningJobs(Lease lease) {
     try {
       suspect(lease, SUSPECT_ALL);
     } catch (LockTimeout e) {
@@ -153,7 +153,7 @@ final class ShardRecovery {
    *
    * @return the jobs that still run or are locked; the others were counted and must be read again
    */
-  Set<JobId> countTheLost(Lease lease, List<JobRow> marked) {
+  Set<JobId> countLost(Lease lease, List<JobRow> marked) {
     Set<UUID> alive = shards.members();
     Set<JobId> running = new HashSet<>();
     List<JobRow> lost = new ArrayList<>();
@@ -176,7 +176,7 @@ final class ShardRecovery {
    *
    * @return the jobs whose node is alive
    */
-  Set<JobId> forgetTheLost(Lease lease, List<Straggler> recorded, StragglerTable table) {
+  Set<JobId> forgetLost(Lease lease, List<Straggler> recorded, StragglerTable table) {
     Set<UUID> alive = shards.members();
     List<Straggler> lost = recorded.stream().filter(one -> !alive.contains(one.member())).toList();
     if (!lost.isEmpty()) {
@@ -211,13 +211,13 @@ final class ShardRecovery {
     Object[] fenced = lease.fenced(uuids, versions, shard, maxCrashes);
     Object[] withReason = Arrays.copyOf(fenced, fenced.length + 1);
     withReason[fenced.length] = CUT_OFF;
-    Rows<JobId> buried = trip.query(BURY, ShardRecovery::id, withReason);
+    Rows<JobId> dead = trip.query(MAKE_DEAD, ShardRecovery::id, withReason);
     trip.send();
     RoundTrip after = new RoundTrip(connection);
     counted.list().forEach(id -> AttemptTable.record(after, id, CUT_OFF));
-    buried.list().forEach(id -> AttemptTable.record(after, id, CUT_OFF));
+    dead.list().forEach(id -> AttemptTable.record(after, id, CUT_OFF));
     lost.stream()
-        .filter(row -> buried.list().contains(row.id()))
+        .filter(row -> dead.list().contains(row.id()))
         .forEach(row -> ResultBatch.freeKey(after, ids, row));
     after.send();
   }

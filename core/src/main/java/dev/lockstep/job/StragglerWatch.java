@@ -110,10 +110,10 @@ final class StragglerWatch {
             .toList();
     Set<JobId> still = new HashSet<>();
     if (!recordedElsewhere.isEmpty()) {
-      still.addAll(recovery.forgetTheLost(lease, recordedElsewhere, table));
+      still.addAll(recovery.forgetLost(lease, recordedElsewhere, table));
     }
     if (!markedElsewhere.isEmpty()) {
-      still.addAll(recovery.countTheLost(lease, markedElsewhere));
+      still.addAll(recovery.countLost(lease, markedElsewhere));
     }
     return still;
   }

@@ -69,7 +69,7 @@ enum TaskState {
     return this != WAITING && this != READY && this != ENDED;
   }
 
-  /** Hears of every move; for tests. Called on the moving thread, perhaps under a lock. */
+  /** Receives every move; for tests. Called on the moving thread, perhaps under a lock. */
   @FunctionalInterface
   interface Observer {
     Observer NONE = (job, from, to) -> {};

@@ -170,7 +170,7 @@ public final class Worker implements AutoCloseable {
         serving = lease.member();
       }
       if (!lease.handedOver()) {
-        recovery.suspectWhatMayHaveRun(lease);
+        recovery.suspectRunningJobs(lease);
       }
       memory.addShard(lease);
     }

@@ -43,7 +43,7 @@ final class WorkerMemory {
   private volatile boolean stopping;
 
   /**
-   * @param observer hears of the jobs' moves
+   * @param observer receives the jobs' moves
    */
   WorkerMemory(List<QueueConfig> configs, TaskState.Observer observer) {
     configs.forEach(
@@ -249,7 +249,7 @@ final class WorkerMemory {
     lock.lock();
     try {
       long pollNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pollMs);
-      while (!stopping && !nextRead.isHinted() && !isHungry()) {
+      while (!stopping && !nextRead.isHinted() && !needsRead()) {
         if (!nextRead.await(pollNanos)) {
           return true;
         }
@@ -261,10 +261,10 @@ final class WorkerMemory {
   }
 
   /** Whether a readable stream has more rows and wants them. */
-  private boolean isHungry() {
+  private boolean needsRead() {
     return shards.values().stream()
         .anyMatch(
-            shard -> shard.isReadable() && shard.streams().stream().anyMatch(JobStream::isHungry));
+            shard -> shard.isReadable() && shard.streams().stream().anyMatch(JobStream::needsRead));
   }
 
   /** A job may have become due. */

@@ -27,9 +27,9 @@ final class LargeBook {
   private static final String NEXT_ACCOUNTS =
       """
       SELECT a.account, a.balance, a.pending, a.version,
-        CASE WHEN f.everything THEN 0 ELSE coalesce(m.version, 0) END,
-        CASE WHEN f.everything THEN 0 ELSE coalesce(m.balance, 0) END,
-        CASE WHEN f.everything THEN 0 ELSE coalesce(m.pending, 0) END
+        CASE WHEN f.everything THEN 0 ELSE coalesce(m.version, 0) END AS after,
+        CASE WHEN f.everything THEN 0 ELSE coalesce(m.balance, 0) END AS after_balance,
+        CASE WHEN f.everything THEN 0 ELSE coalesce(m.pending, 0) END AS after_pending
       FROM (VALUES (?::boolean)) AS f (everything)
       CROSS JOIN lockstep.account a
       LEFT JOIN lockstep.ledger_mark m ON m.book = a.book AND m.account = a.account
@@ -41,10 +41,11 @@ final class LargeBook {
   private static final String LOOK =
       StoredEnum.sql(
           """
-      SELECT c.account, count(*), max(c.version), min(c.version) FILTER (WHERE NOT c.linked),
-        (array_agg(c.balance ORDER BY c.version DESC))[1],
-        (array_agg(c.pending ORDER BY c.version DESC))[1],
-        min(c.version) FILTER (WHERE NOT c.told)
+      SELECT c.account, count(*) AS entries, max(c.version) AS last,
+        min(c.version) FILTER (WHERE NOT c.linked) AS first_broken,
+        (array_agg(c.balance ORDER BY c.version DESC))[1] AS balance,
+        (array_agg(c.pending ORDER BY c.version DESC))[1] AS pending,
+        min(c.version) FILTER (WHERE NOT c.told) AS first_untold
       FROM (
         SELECT e.account, e.version, e.balance, e.pending,
           e.version = lag(e.version, 1, x.after) OVER w + 1
@@ -231,13 +232,13 @@ final class LargeBook {
         NEXT_ACCOUNTS,
         row ->
             new Facts(
-                row.getLong(1),
-                row.getLong(2),
-                row.getLong(3),
-                row.getLong(4),
-                row.getLong(5),
-                row.getLong(6),
-                row.getLong(7)),
+                row.getLong("account"),
+                row.getLong("balance"),
+                row.getLong("pending"),
+                row.getLong("version"),
+                row.getLong("after"),
+                row.getLong("after_balance"),
+                row.getLong("after_pending")),
         everything,
         book,
         after,
@@ -251,13 +252,13 @@ final class LargeBook {
         LOOK,
         row ->
             new Piece(
-                row.getLong(1),
-                row.getLong(2),
-                row.getLong(3),
-                row.getLong(4),
-                row.getLong(5),
-                row.getLong(6),
-                row.getLong(7)),
+                row.getLong("account"),
+                row.getLong("entries"),
+                row.getLong("last"),
+                row.getLong("first_broken"),
+                row.getLong("balance"),
+                row.getLong("pending"),
+                row.getLong("first_untold")),
         SqlArray.bigints(accounts.stream().map(Facts::account).toList()),
         SqlArray.bigints(accounts.stream().map(Facts::after).toList()),
         SqlArray.bigints(upTo),

@@ -189,7 +189,7 @@ public final class Once {
   }
 
   /**
-   * As {@link #record}, on the caller's trip, which may be put off. The trip fails if one of the
+   * As {@link #record}, on the caller's trip, which may be deferred. The trip fails if one of the
    * keys is in use.
    */
   public void addRecord(RoundTrip trip, long scope, Collection<OnceEntry> entries) {

@@ -147,7 +147,7 @@ final class CursorLife {
     return phase == Phase.ACTIVE;
   }
 
-  boolean isToReload() {
+  boolean needsReload() {
     return phase == Phase.RELOADING || phase == Phase.STALE;
   }
 

@@ -37,16 +37,16 @@ final class CursorTable {
   private static final String INCARNATION = "SELECT COALESCE(" + Incarnations.CURRENT + ", '')";
   private static final String LOAD =
       """
-      SELECT c.sink, c.version, c.delivered, c.done::text, c.target::text, c.ord::text, c.id,
-        c.replay_seq, c.replay_to::text,
+      SELECT c.sink, c.version, c.delivered, c.done::text AS done, c.target::text AS target,
+        c.ord::text AS ord, c.id, c.replay_seq, c.replay_to::text AS replay_to,
         COALESCE((SELECT o.orders FROM lockstep.outbox_order o
-                  WHERE o.part = c.part AND o.sink = c.sink), 0)
+                  WHERE o.part = c.part AND o.sink = c.sink), 0) AS orders
       FROM lockstep.outbox_cursor c WHERE c.part = ? AND c.sink = ANY (?::integer[]) AND\s"""
           + Lease.FENCE;
   private static final String LOAD_BLOCKED =
       """
-      SELECT sink, version, key, seq, ord::text, attempts, error,
-        (EXTRACT(epoch FROM retry_at - now()) * 1000)::bigint
+      SELECT sink, version, key, seq, ord::text AS ord, attempts, error,
+        (EXTRACT(epoch FROM retry_at - now()) * 1000)::bigint AS retry_ms
       FROM lockstep.outbox_parked WHERE part = ? AND sink = ANY (?::integer[]) AND\s"""
           + Lease.FENCE
           + " ORDER BY parked_at, key";
@@ -165,29 +165,34 @@ final class CursorTable {
   private static CursorRow cursor(ResultSet row) throws SQLException {
     CursorPosition at =
         new CursorPosition(
-            row.getString(4),
-            row.getString(5),
-            row.getString(6),
-            row.getLong(7),
-            row.getLong(8),
-            row.getString(9));
+            row.getString("done"),
+            row.getString("target"),
+            row.getString("ord"),
+            row.getLong("id"),
+            row.getLong("replay_seq"),
+            row.getString("replay_to"));
     return new CursorRow(
-        row.getInt(1), row.getInt(2), row.getLong(3), at, row.getLong(10), new ArrayList<>());
+        row.getInt("sink"),
+        row.getInt("version"),
+        row.getLong("delivered"),
+        at,
+        row.getLong("orders"),
+        new ArrayList<>());
   }
 
   private static Map.Entry<Integer, BlockedKey> blocked(ResultSet row, long nowNanos)
       throws SQLException {
-    BlockedKey one = new BlockedKey(row.getString(3), row.getLong(4), row.getString(5));
-    one.version = row.getInt(2);
-    one.attempts = row.getInt(6);
-    one.error = row.getString(7);
-    long retryMs = row.getLong(8);
+    BlockedKey one = new BlockedKey(row.getString("key"), row.getLong("seq"), row.getString("ord"));
+    one.version = row.getInt("version");
+    one.attempts = row.getInt("attempts");
+    one.error = row.getString("error");
+    long retryMs = row.getLong("retry_ms");
     if (row.wasNull()) {
       one.park();
     } else {
       one.retryAt(nowNanos + retryMs * 1_000_000);
     }
-    return Map.entry(row.getInt(1), one);
+    return Map.entry(row.getInt("sink"), one);
   }
 
   /**

@@ -62,17 +62,17 @@ final class OutboxAudit {
   }
 
   private static AuditEntry entry(ResultSet row) throws SQLException {
-    long seq = row.getLong(8);
+    long seq = row.getLong("seq");
     OptionalLong maybeSeq = row.wasNull() ? OptionalLong.empty() : OptionalLong.of(seq);
     return new AuditEntry(
-        row.getLong(1),
-        row.getObject(2, OffsetDateTime.class).toInstant(),
-        row.getString(3),
-        row.getString(4),
-        row.getString(5),
-        Optional.ofNullable(row.getString(6)),
-        Optional.ofNullable(row.getString(7)),
+        row.getLong("id"),
+        row.getObject("at", OffsetDateTime.class).toInstant(),
+        row.getString("actor"),
+        row.getString("action"),
+        row.getString("stream"),
+        Optional.ofNullable(row.getString("sink")),
+        Optional.ofNullable(row.getString("key")),
         maybeSeq,
-        row.getString(9));
+        row.getString("reason"));
   }
 }

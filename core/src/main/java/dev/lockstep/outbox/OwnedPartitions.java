@@ -237,7 +237,7 @@ final class OwnedPartitions {
             sinks.values().stream()
                 .filter(SinkRunner::isMade)
                 .map(runner -> runner.row.id())
-                .filter(sink -> isToLoad(partition.sinks.get(sink)))
+                .filter(sink -> needsLoad(partition.sinks.get(sink)))
                 .toList();
         if (!wanted.isEmpty()) {
           all.put(partition.lease, wanted);
@@ -249,15 +249,15 @@ final class OwnedPartitions {
 
   private boolean endIfGone(SinkPartition sink) {
     boolean gone =
-        sink.life.isToReload() && sink.isQuiet() && !sinks.containsKey(sink.runner.row.id());
+        sink.life.needsReload() && sink.isQuiet() && !sinks.containsKey(sink.runner.row.id());
     if (gone) {
       sink.end();
     }
     return gone;
   }
 
-  private static boolean isToLoad(@Nullable SinkPartition sink) {
-    return sink == null || (sink.life.isToReload() && sink.isQuiet());
+  private static boolean needsLoad(@Nullable SinkPartition sink) {
+    return sink == null || (sink.life.needsReload() && sink.isQuiet());
   }
 
   /**

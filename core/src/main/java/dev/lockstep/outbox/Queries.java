@@ -24,12 +24,14 @@ final class Queries {
   // failed attempt counts as flowing: its events are behind, not held back.
   private static final String LAGS =
       """
-      SELECT s.name, k.name, COALESCE(sum(w.events + p.behind), 0)::bigint,
-        LEAST(min(w.oldest), min(p.oldest)),
+      SELECT s.name AS stream, k.name AS sink,
+        COALESCE(sum(w.events + p.behind), 0)::bigint AS behind,
+        LEAST(min(w.oldest), min(p.oldest)) AS oldest,
         GREATEST(0, EXTRACT(epoch FROM
-          clock_timestamp() - LEAST(min(w.oldest), min(p.oldest))) * 1000)::bigint,
-        COALESCE(sum(p.parked), 0)::int, COALESCE(sum(p.waiting), 0)::int,
-        COALESCE(sum(p.held_back), 0)::bigint, COALESCE(sum(c.delivered), 0)::bigint
+          clock_timestamp() - LEAST(min(w.oldest), min(p.oldest))) * 1000)::bigint AS behind_ms,
+        COALESCE(sum(p.parked), 0)::int AS parked, COALESCE(sum(p.waiting), 0)::int AS waiting,
+        COALESCE(sum(p.held_back), 0)::bigint AS held_back,
+        COALESCE(sum(c.delivered), 0)::bigint AS delivered
       FROM lockstep.outbox_sink k
         JOIN lockstep.outbox_stream s ON s.id = k.stream
         JOIN lockstep.outbox_cursor c ON c.sink = k.id
@@ -105,15 +107,16 @@ final class Queries {
 
   private static SinkLag lag(ResultSet row) throws SQLException {
     return new SinkLag(
-        row.getString(1),
-        row.getString(2),
-        row.getLong(3),
-        Duration.ofMillis(row.getLong(5)),
-        Optional.ofNullable(row.getObject(4, OffsetDateTime.class)).map(OffsetDateTime::toInstant),
-        row.getInt(6),
-        row.getInt(7),
-        row.getLong(8),
-        row.getLong(9));
+        row.getString("stream"),
+        row.getString("sink"),
+        row.getLong("behind"),
+        Duration.ofMillis(row.getLong("behind_ms")),
+        Optional.ofNullable(row.getObject("oldest", OffsetDateTime.class))
+            .map(OffsetDateTime::toInstant),
+        row.getInt("parked"),
+        row.getInt("waiting"),
+        row.getLong("held_back"),
+        row.getLong("delivered"));
   }
 
   static List<ParkedKey> parked(Connection connection, int sink, Optional<String> after, int limit)
@@ -123,12 +126,12 @@ final class Queries {
         PARKED,
         row ->
             new ParkedKey(
-                row.getString(1),
-                row.getLong(2),
-                row.getInt(3),
-                row.getString(4),
-                row.getObject(5, OffsetDateTime.class).toInstant(),
-                Optional.ofNullable(row.getObject(6, OffsetDateTime.class))
+                row.getString("key"),
+                row.getLong("seq"),
+                row.getInt("attempts"),
+                row.getString("error"),
+                row.getObject("parked_at", OffsetDateTime.class).toInstant(),
+                Optional.ofNullable(row.getObject("retry_at", OffsetDateTime.class))
                     .map(OffsetDateTime::toInstant)),
         sink,
         after.orElse(""),

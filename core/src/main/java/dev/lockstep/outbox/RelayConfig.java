@@ -28,7 +28,7 @@ import javax.sql.DataSource;
  * @param closeTimeout how long {@link Relay#close} waits for deliveries under way (20 s)
  * @param listen where to get a dedicated connection for notifications, not through a pooler in
  *     transaction mode. Empty: the relay polls
- * @param listener hears of deliveries and cursor writes
+ * @param listener receives deliveries and cursor writes
  */
 public record RelayConfig(
     String node,

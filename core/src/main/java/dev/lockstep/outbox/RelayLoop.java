@@ -115,7 +115,7 @@ final class RelayLoop implements Runnable, ShardListener {
     Optional<Throwable> why = Optional.empty();
     try {
       while (!stopped) {
-        goOn();
+        turnDespiteInterrupt();
       }
     } catch (Throwable e) {
       // Recording the failure failed too.
@@ -128,12 +128,12 @@ final class RelayLoop implements Runnable, ShardListener {
   }
 
   /** A listener may leave an interrupt behind. Only {@link #stop} ends the thread. */
-  private void goOn() {
+  private void turnDespiteInterrupt() {
     boolean unused = Thread.interrupted();
     try {
       takeMessages(tryTurn());
     } catch (InterruptedException e) {
-      log.debug("The relay was interrupted and goes on", e);
+      log.debug("The relay was interrupted and continues", e);
     }
   }
 
@@ -194,7 +194,7 @@ final class RelayLoop implements Runnable, ShardListener {
     boolean due = now - wroteNanos >= WRITE_INTERVAL_NANOS;
     boolean idle = now - idleWriteNanos >= IDLE_WRITE_NANOS;
     List<SinkPartition> all =
-        owned.all().stream().filter(sink -> sink.isToWrite(now, due, idle)).toList();
+        owned.all().stream().filter(sink -> sink.needsWrite(now, due, idle)).toList();
     if (idle) {
       idleWriteNanos = now;
     }

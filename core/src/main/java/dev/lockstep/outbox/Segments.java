@@ -34,7 +34,7 @@ final class Segments {
   private static final Duration LONG_LIFE = Duration.ofHours(4);
   private static final int REST_BATCH = 10_000;
 
-  // Time to count what a sink is given up for, in a segment of any size. If it were not enough, no
+  // Time to count the events that a sink loses, in a segment of any size. With too little, no
   // segment would ever be freed again.
   private static final Duration LONGEST_STEP = Duration.ofMinutes(30);
 

@@ -63,7 +63,7 @@ final class SinkPartition {
   }
 
   /** Whether there is progress to write now. */
-  boolean isToWrite(long nowNanos, boolean due, boolean evenIfIdle) {
+  boolean needsWrite(long nowNanos, boolean due, boolean evenIfIdle) {
     if (life.isStale()) {
       return false;
     }

@@ -88,8 +88,8 @@ final class SnapshotSource implements EventSource {
   // A plan made while the table was small would collect and sort all of a large one.
   private static final String IN_INDEX_ORDER = "SET LOCAL enable_bitmapscan = off";
 
-  // Time to step over what a read must pass and does not return: the events of hours, after a long
-  // transaction has ended, or all below the sequence of a replay.
+  // Time to step over events that a read does not return: those of hours, after a long transaction
+  // has ended, or all below the sequence of a replay.
   private static final Duration LONG_WAY = Duration.ofMinutes(30);
 
   private final Transactor transactor;
@@ -114,8 +114,8 @@ final class SnapshotSource implements EventSource {
     try {
       return look(options, asks, maxRows, maxBytes);
     } catch (StatementTimeout e) {
-      // The next look would begin at the same place: without more time, none would ever arrive.
-      log.warn("Reading the outbox takes long; it is read again without haste: {}", e.toString());
+      // The next look would begin at the same place and time out again.
+      log.warn("Reading the outbox timed out; reading again with more time: {}", e.toString());
       return look(patient, asks, maxRows, maxBytes);
     }
   }

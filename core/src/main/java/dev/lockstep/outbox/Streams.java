@@ -48,8 +48,8 @@ final class Streams {
 
   private static final String SINK_COLUMNS =
       """
-      SELECT k.id, k.stream, s.name, k.name, k.type, k.settings,
-        (EXTRACT(epoch FROM k.give_up_after) * 1000)::bigint
+      SELECT k.id, k.stream AS stream_id, s.name AS stream, k.name, k.type, k.settings,
+        (EXTRACT(epoch FROM k.give_up_after) * 1000)::bigint AS give_up_ms
       FROM lockstep.outbox_sink k JOIN lockstep.outbox_stream s ON s.id = k.stream
       """;
   private static final String ALL_SINKS = SINK_COLUMNS + "ORDER BY s.name, k.name";
@@ -310,17 +310,17 @@ final class Streams {
   }
 
   private static SinkRow sink(ResultSet row) throws SQLException {
-    long giveUpMs = row.getLong(7);
+    long giveUpMs = row.getLong("give_up_ms");
     OptionalLong giveUp = row.wasNull() ? OptionalLong.empty() : OptionalLong.of(giveUpMs);
     SinkSpec spec =
         new SinkSpec(
-            row.getString(4),
-            row.getString(5),
-            row.getString(6),
+            row.getString("name"),
+            row.getString("type"),
+            row.getString("settings"),
             Start.BEGINNING,
             giveUp.isPresent()
                 ? Optional.of(Duration.ofMillis(giveUp.getAsLong()))
                 : Optional.empty());
-    return new SinkRow(row.getInt(1), row.getInt(2), row.getString(3), spec);
+    return new SinkRow(row.getInt("id"), row.getInt("stream_id"), row.getString("stream"), spec);
   }
 }

@@ -53,9 +53,9 @@ final class ShardTable {
       WHERE shard_group = ? AND member = ?""";
 
   // now() is the transaction's start, so waiting makes this more patient, never less. Skips locked
-  // rows: a member that is sending its heartbeat is alive, and two members that bury each other
+  // rows: a member that is sending its heartbeat is alive, and two members that remove each other
   // must not wait for each other.
-  private static final String BURY =
+  private static final String REMOVE_EXPIRED =
       """
       DELETE FROM lockstep.shard_member m
       USING (SELECT shard_group, member FROM lockstep.shard_member
@@ -132,7 +132,7 @@ final class ShardTable {
             .withLockTimeout(min(defaults.lockTimeout(), config.lease()))
             .withStatementTimeout(min(defaults.statementTimeout(), config.lease()))
             // A process that freezes between heartbeat and COMMIT holds a lock on its own row;
-            // without this limit no member could bury it.
+            // without this limit no member could remove it.
             .withIdleTimeout(min(defaults.idleTimeout(), config.lease()));
   }
 
@@ -180,7 +180,7 @@ final class ShardTable {
           trip.send();
           if (lines.list().stream().anyMatch(Line::expired)) {
             RoundTrip again = new RoundTrip(connection);
-            again.update(BURY, group);
+            again.update(REMOVE_EXPIRED, group);
             lines = read(again);
             again.send();
           }
@@ -192,7 +192,7 @@ final class ShardTable {
   static Set<UUID> gone(Connection connection, String group, Collection<UUID> asked)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    trip.update(BURY, group);
+    trip.update(REMOVE_EXPIRED, group);
     Rows<UUID> members = trip.query(MEMBERS, row -> row.getObject(1, UUID.class), group);
     trip.send();
     Set<UUID> gone = new HashSet<>(asked);

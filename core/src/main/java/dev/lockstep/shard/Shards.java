@@ -29,7 +29,7 @@ public final class Shards implements AutoCloseable {
    * Creates the group's rows if needed, in its own transaction.
    *
    * @param transactor runs its own transactions, never the caller's
-   * @param listener hears of shards that come and go
+   * @param listener is told of shards that come and go
    * @throws IllegalStateException if the group exists with another number of shards
    */
   public Shards(Transactor transactor, ShardsConfig config, ShardListener listener) {

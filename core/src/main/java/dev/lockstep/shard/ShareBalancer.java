@@ -231,7 +231,8 @@ final class ShareBalancer implements AutoCloseable {
         () -> {
           var unused =
               handOver(one.lease)
-                  .whenComplete((nothing, failure) -> inHeart(() -> handedOver(one, failure)));
+                  .whenComplete(
+                      (nothing, failure) -> onHeartbeatThread(() -> handedOver(one, failure)));
         });
   }
 
@@ -300,7 +301,7 @@ final class ShareBalancer implements AutoCloseable {
         });
   }
 
-  private void inHeart(Runnable step) {
+  private void onHeartbeatThread(Runnable step) {
     try {
       heart.execute(step);
     } catch (RejectedExecutionException e) {
@@ -318,9 +319,9 @@ final class ShareBalancer implements AutoCloseable {
     }
     leaving = true;
     if (started) {
-      inHeart(this::beatSafely);
+      onHeartbeatThread(this::beatSafely);
       await(empty);
-      inHeart(this::leave);
+      onHeartbeatThread(this::leave);
     }
     end(heart);
     end(teller);

@@ -25,11 +25,11 @@ public final class GuardFailed extends SQLException {
    * statement.
    */
   public static SQLException orConflict(SQLException thrown, String message) {
-    return SqlFault.of(thrown) == SqlFault.CONSTRAINT ? surely(message, thrown) : thrown;
+    return SqlFault.of(thrown) == SqlFault.CONSTRAINT ? certainly(message, thrown) : thrown;
   }
 
   /** The guard failed, unless the constraint is one that COMMIT checks. */
-  private static GuardFailed surely(String message, SQLException refused) {
+  private static GuardFailed certainly(String message, SQLException refused) {
     return new GuardFailed(message, refused, true);
   }
 

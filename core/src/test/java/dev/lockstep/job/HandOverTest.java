@@ -161,11 +161,9 @@ class HandOverTest {
 
           assertThat(desk.mark(task)).isEmpty();
           JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
-          new ShardRecovery(desk.transactor(), shards, ids, 3)
-              .countTheLost(lease, List.of(task.row));
+          new ShardRecovery(desk.transactor(), shards, ids, 3).countLost(lease, List.of(task.row));
           // Nor buried, if that would have been its last.
-          new ShardRecovery(desk.transactor(), shards, ids, 1)
-              .countTheLost(lease, List.of(task.row));
+          new ShardRecovery(desk.transactor(), shards, ids, 1).countLost(lease, List.of(task.row));
           assertThat(desk.jobs().find(id).orElseThrow().version()).isEqualTo(2);
           assertThat(database.queryLong("SELECT sum(crashes + attempts) FROM lockstep.job"))
               .isZero();

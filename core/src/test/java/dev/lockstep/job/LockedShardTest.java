@@ -130,13 +130,13 @@ class LockedShardTest {
               new ShardRecovery(
                   desk.transactor(), shards, new JobIds(Clock.systemUTC(), Desk.SHARDS), 3);
           try (Connection somebody = lock("true")) {
-            assertThat(recovery.countTheLost(lease, List.of(task.row))).containsExactly(id);
+            assertThat(recovery.countLost(lease, List.of(task.row))).containsExactly(id);
             somebody.rollback();
           } catch (SQLException e) {
             throw new IllegalStateException(e);
           }
           assertThat(database.queryLong("SELECT crashes + attempts FROM lockstep.job")).isZero();
-          assertThat(recovery.countTheLost(lease, List.of(task.row))).isEmpty();
+          assertThat(recovery.countLost(lease, List.of(task.row))).isEmpty();
           assertThat(database.queryLong("SELECT crashes + attempts FROM lockstep.job"))
               .isEqualTo(2);
         });

@@ -132,7 +132,7 @@ class StaleWritesTest {
           hasAnotherOwner(id);
 
           assertThat(desk.mark(task)).isEmpty();
-          new ShardRecovery(desk.transactor(), shards, ids(), 3).suspectWhatMayHaveRun(lease);
+          new ShardRecovery(desk.transactor(), shards, ids(), 3).suspectRunningJobs(lease);
 
           assertUntouched(id, Optional.empty());
         });
@@ -150,8 +150,8 @@ class StaleWritesTest {
           assertThat(marked).hasSize(1);
           hasAnotherOwner(id);
 
-          new ShardRecovery(desk.transactor(), shards, ids(), 3).countTheLost(lease, marked);
-          new ShardRecovery(desk.transactor(), shards, ids(), 1).countTheLost(lease, marked);
+          new ShardRecovery(desk.transactor(), shards, ids(), 3).countLost(lease, marked);
+          new ShardRecovery(desk.transactor(), shards, ids(), 1).countLost(lease, marked);
 
           assertUntouched(id, Optional.of(STRANGER));
         });

@@ -44,7 +44,7 @@ class SuspectsTest {
     desk.withLease(
         behind,
         (lease, shards) ->
-            new ShardRecovery(desk.transactor(), shards, ids, 3).suspectWhatMayHaveRun(lease));
+            new ShardRecovery(desk.transactor(), shards, ids, 3).suspectRunningJobs(lease));
 
     assertThat(database.queryLong("SELECT crashes FROM lockstep.job WHERE id = ?", behind.value()))
         .isEqualTo(1);
