@@ -138,14 +138,14 @@ final class WebhookDelivery implements AutoCloseable {
     GatewayFaults.Webhooks now = faults.get().webhooks();
     if (heldBack == null && happens(now.reorderRate())) {
       heldBack = event;
-      vertx.setTimer(HELD_BACK_MS, id -> loop.runOnContext(ignored -> letGo(event)));
+      vertx.setTimer(HELD_BACK_MS, id -> loop.runOnContext(ignored -> release(event)));
     } else {
       queue.add(event);
       sendMore();
     }
   }
 
-  private void letGo(Event event) {
+  private void release(Event event) {
     if (event.equals(heldBack)) {
       heldBack = null;
       queue.add(event);
@@ -180,7 +180,7 @@ final class WebhookDelivery implements AutoCloseable {
     }
     settleSoon();
     if (heldBack != null) {
-      letGo(heldBack);
+      release(heldBack);
     }
     sendMore();
   }

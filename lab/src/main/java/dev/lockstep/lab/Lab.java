@@ -142,7 +142,7 @@ public final class Lab implements AutoCloseable {
       long tookUs = player.elapsedUs();
       Outcome.Rows finalState = observer.query(script.finalQuery());
       Observations seen = player.seen();
-      seen.finallySee(finalState);
+      seen.seeFinalState(finalState);
       Finding finding = script.judge(seen);
       for (LabSession session : sessions) {
         session.reset();

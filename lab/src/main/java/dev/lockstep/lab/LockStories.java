@@ -96,7 +96,7 @@ final class LockStories {
             .run("Big", one)
             .commit("Small")
             .commit("Big")
-            .judged(finals, LockStories::bigDied),
+            .judged(finals, LockStories::largerAborted),
         Script.between("Small", "Big")
             .on("CREATE TABLE item (id int PRIMARY KEY, stock int NOT NULL)")
             .on("INSERT INTO item VALUES (1, 5), (2, 5)", "CREATE TABLE work (n int)")
@@ -110,10 +110,10 @@ final class LockStories {
             .run("Big", two)
             .run("Big", one)
             .commit("Big")
-            .judged(finals, LockStories::bigDied));
+            .judged(finals, LockStories::largerAborted));
   }
 
-  private static Finding bigDied(Observations seen) {
+  private static Finding largerAborted(Observations seen) {
     List<String> victims = seen.victimsOf(SqlFault.DEADLOCK);
     return Finding.of(
         victims.contains("Big"),

@@ -26,7 +26,7 @@ final class Observations {
     committed.put(session, byCommit);
   }
 
-  void finallySee(Outcome.Rows rows) {
+  void seeFinalState(Outcome.Rows rows) {
     finalState = rows;
   }
 

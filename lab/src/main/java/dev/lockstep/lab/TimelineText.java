@@ -30,7 +30,7 @@ public final class TimelineText {
   }
 
   /** A step is sent and answered, or sent and waits, or continues after its wait. */
-  private record Moment(long atUs, PlayedStep step, boolean goesOn) {}
+  private record Moment(long atUs, PlayedStep step, boolean continues) {}
 
   private String draw(int columns) {
     Scenario scenario = timeline.scenario();
@@ -76,7 +76,7 @@ public final class TimelineText {
     int own = timeline.sessions().indexOf(step.session());
     List<String> lines = new ArrayList<>();
     boolean waits = step.blockedUs().isPresent();
-    if (moment.goesOn()) {
+    if (moment.continues()) {
       lines.addAll(marked("└ ", outcome(step)));
     } else {
       lines.addAll(wrapped(statement(step), width));

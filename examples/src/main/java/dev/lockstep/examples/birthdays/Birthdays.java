@@ -38,7 +38,7 @@ public final class Birthdays {
   }
 
   // snippet: plan
-  /** A schedule a person: at this time of their birthday, every year, on their own clock. */
+  /** One schedule per person: at this time of their birthday, every year, on their own clock. */
   public List<String> plan(List<Person> people, LocalTime time, URI receiver)
       throws IOException, InterruptedException {
     List<String> schedules = new ArrayList<>();
@@ -48,7 +48,7 @@ public final class Birthdays {
               .put("yearly", person.birthday().format(DateTimeFormatter.ofPattern("MM-dd")))
               .put("time", time.toString())
               .put("zone", person.zone().getId())
-              .put("leapDay", "mar1"); // for who was born on 29 February
+              .put("leapDay", "mar1"); // for people born on 29 February
       JsonObject deliver =
           new JsonObject()
               .put("webhook", receiver.toString())
