@@ -122,7 +122,7 @@ final class DrawNode implements AutoCloseable {
   /** Takes a sold position back; whether it may. The test ends the transaction. */
   boolean returnOn(Connection connection, String campaign, HoldId hold) throws SQLException {
     Ended returned = (Ended) holds.join(connection, new Return(scope(campaign), hold, SELLER));
-    return draws.mayComeBack(connection, List.of(returned));
+    return draws.mayComeBack(connection, List.of(returned.hold()));
   }
 
   /** The sale alone; nobody looks whether it was the last. */

@@ -12,6 +12,7 @@ import dev.lockstep.testkit.Race;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -182,7 +183,8 @@ class PartialRefundTest {
         .expect(201);
   }
 
-  private static Reply refund(JsonObject purchase, String key, JsonObject body) throws Exception {
+  private static Reply refund(JsonObject purchase, String key, @Nullable JsonObject body)
+      throws Exception {
     return server
         .operator()
         .post("/v1/purchases/" + purchase.getString("id") + "/refund", key, body);
