@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
@@ -37,6 +38,19 @@ class EveryListTest {
           "/v1/jobs", "queue=lockstep-schedules&",
           "/v1/streams/{stream}/events", "key=k&",
           "/v1/holds", "campaign=1&");
+
+  /** Every filter, with a value that {@link #NARROWED} does not have. */
+  private static final Map<String, String> FILTERS =
+      Map.ofEntries(
+          Map.entry("queue", "q"),
+          Map.entry("kind", "k"),
+          Map.entry("text", "t"),
+          Map.entry("role", "service"),
+          Map.entry("pool", "A"),
+          Map.entry("campaign", "2"),
+          Map.entry("buyer", "b"),
+          Map.entry("status", "completed"),
+          Map.entry("key", "another"));
 
   private static @Nullable EveryRoute routes;
 
@@ -220,7 +234,12 @@ class EveryListTest {
   /** With the check sum that anybody can compute. */
   private static Client.Reply after(Operation list, String item) throws Exception {
     CRC32 sum = new CRC32();
-    sum.update((list.path() + "\0" + item).getBytes(UTF_8));
+    String filters = NARROWED.getOrDefault(list.template(), "");
+    String name =
+        filters.isEmpty()
+            ? list.path()
+            : list.path() + "?" + filters.substring(0, filters.length() - 1);
+    sum.update((name + "\0" + item).getBytes(UTF_8));
     byte[] text = item.getBytes(UTF_8);
     byte[] cursor =
         ByteBuffer.allocate(4 + text.length).putInt((int) sum.getValue()).put(text).array();
@@ -229,7 +248,7 @@ class EveryListTest {
         .get(
             list.path()
                 + "?"
-                + NARROWED.getOrDefault(list.template(), "")
+                + filters
                 + "after="
                 + Base64.getUrlEncoder().withoutPadding().encodeToString(cursor));
   }
@@ -254,6 +273,34 @@ class EveryListTest {
             one ->
                 DynamicTest.dynamicTest(
                     one.toString(), () -> elsewhere(one, others.get(one.template()))));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aPlaceInAListIsRefusedUnderAnotherFilter() throws Exception {
+    return Objects.requireNonNull(routes).operations().stream()
+        .filter(one -> one.parameters("query").contains("after"))
+        .flatMap(
+            list ->
+                list.parameters("query").stream()
+                    .filter(FILTERS::containsKey)
+                    .map(
+                        filter ->
+                            DynamicTest.dynamicTest(
+                                list + " by " + filter,
+                                () ->
+                                    elsewhere(
+                                        list,
+                                        list.path() + "?" + filtered(list.template(), filter)))));
+  }
+
+  /** What narrows the list, with another value of this filter. */
+  private static String filtered(String template, String filter) {
+    String others =
+        Stream.of(NARROWED.getOrDefault(template, "").split("&", -1))
+            .filter(one -> !one.isEmpty() && !one.startsWith(filter + "="))
+            .map(one -> one + "&")
+            .collect(Collectors.joining());
+    return others + filter + "=" + FILTERS.get(filter) + "&";
   }
 
   private static void elsewhere(Operation list, @Nullable String other) throws Exception {

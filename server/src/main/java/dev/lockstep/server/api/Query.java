@@ -4,6 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +40,10 @@ final class Query {
       }
     }
     return new Query(values);
+  }
+
+  SortedMap<String, String> byName() {
+    return new TreeMap<>(values);
   }
 
   Optional<String> get(String name) {

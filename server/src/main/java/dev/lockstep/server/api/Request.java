@@ -1,6 +1,7 @@
 package dev.lockstep.server.api;
 
 import dev.lockstep.once.Fingerprint;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
@@ -14,12 +15,18 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A request that has passed every check of its endpoint. Used on its event loop. */
 public final class Request {
   private static final int MAX_KEY_LENGTH = 255;
+
+  /** The parameters of a list that say which part of it is wanted, and not of what it is a list. */
+  private static final Set<String> PLACES = Set.of("limit", "after", "afterSeq");
+
   private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]+");
 
   private final RoutingContext context;
@@ -29,6 +36,8 @@ public final class Request {
   private final Query query;
   private final Object body;
   private final Buffer bytes;
+  private Supplier<Future<Optional<Principal>>> recheck =
+      () -> Future.succeededFuture(Optional.empty());
 
   Request(
       RoutingContext context,
@@ -45,6 +54,22 @@ public final class Request {
     this.query = query;
     this.body = body == null ? new JsonObject() : body;
     this.bytes = bytes;
+  }
+
+  /** Sets how to find the caller anew. */
+  Request withRecheck(Supplier<Future<Optional<Principal>>> again) {
+    recheck = again;
+    return this;
+  }
+
+  /**
+   * Checks again that the caller's key is good, for a request that has waited long: it may have
+   * been revoked, or have expired, meanwhile.
+   *
+   * @return fails with a problem if it is not
+   */
+  public Future<Void> requireKeyStillGood() {
+    return Future.succeededFuture().compose(now -> recheck.get()).mapEmpty();
   }
 
   /** The caller. Only for endpoints that name roles. */
@@ -125,13 +150,21 @@ public final class Request {
     return new Page(limit, query("after").map(this::item), list());
   }
 
-  /** Of one thing: a place in the audit of a campaign is none in the audit of another. */
+  /**
+   * Of one thing, and of one filter: a place in the audit of a campaign is none in the audit of
+   * another, and a place among one key's events none among another's.
+   */
   private String list() {
     String list = endpoint.path();
     for (Map.Entry<String, String> one : path.entrySet()) {
       list = list.replace("{" + one.getKey() + "}", one.getValue());
     }
-    return list;
+    String filters =
+        query.byName().entrySet().stream()
+            .filter(one -> !PLACES.contains(one.getKey()))
+            .map(one -> one.getKey() + "=" + one.getValue())
+            .collect(Collectors.joining("&"));
+    return filters.isEmpty() ? list : list + "?" + filters;
   }
 
   private String item(String cursor) {

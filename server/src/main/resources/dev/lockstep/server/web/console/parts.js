@@ -32,11 +32,14 @@ export function head(title, ...actions) {
 export function paged({ place, label, path, columns, row, empty, limit = 50 }) {
   const root = el('div', {}, el('p', { class: 'quiet' }, 'Loading …'));
   const loaded = [];
+  let list = '';
   let next = null;
   let asked = 0;
 
   async function load(more) {
-    const url = new URL(path(), location.origin);
+    // What is being typed into the filters meanwhile is of another list.
+    if (!more) list = path();
+    const url = new URL(list, location.origin);
     url.searchParams.set('limit', limit);
     if (more && next) url.searchParams.set('after', next);
     const mine = ++asked;
