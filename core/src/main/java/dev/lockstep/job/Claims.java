@@ -10,6 +10,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
@@ -150,12 +152,13 @@ public final class Claims {
   }
 
   /**
-   * Returns a listener that calls back when any queue may have a job to claim. Hints can be lost.
-   * The caller starts and closes it.
+   * Returns a listener that calls back with the queues that may have a job to claim. Hints can be
+   * lost. The caller starts and closes it.
    *
    * @param listen where to get a dedicated connection, past any pooler; empty: no hints
+   * @param hint called on the listening thread; without any name, every queue may have one
    */
-  public HintListener hints(Optional<DataSource> listen, Runnable hint) {
+  public HintListener hints(Optional<DataSource> listen, Consumer<Set<String>> hint) {
     return new HintListener(listen, JobsConfig.CHANNEL, "job-claim-hints", hint);
   }
 

@@ -92,7 +92,8 @@ public final class Worker implements AutoCloseable {
         new StragglerClaims(
             transactor, ids, config.queues().stream().map(QueueConfig::name).toList());
     this.stragglers = new StragglerWatch(memory, reads, stragglerTable, claims, recovery);
-    this.hints = new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", memory::hint);
+    this.hints =
+        new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", queues -> memory.hint());
     this.reader = new WorkerThread("job-reader", this::readAndOffer, this::giveUp);
     for (QueueConfig queue : config.queues()) {
       QueueState state = memory.queue(queue.name());

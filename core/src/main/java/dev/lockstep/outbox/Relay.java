@@ -61,7 +61,8 @@ public final class Relay implements AutoCloseable {
     this.loop = new RelayLoop(parts, config, executor, maintenance);
     this.shards = new Shards(transactor, config.shards(partitions), loop);
     this.hints =
-        new HintListener(config.listen(), OutboxConfig.CHANNEL, "outbox-hints", loop::wake);
+        new HintListener(
+            config.listen(), OutboxConfig.CHANNEL, "outbox-hints", keys -> loop.wake());
     this.thread = daemon("outbox-relay", loop);
   }
 

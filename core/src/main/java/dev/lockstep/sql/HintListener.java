@@ -5,14 +5,16 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens for notifications on its own connection and calls a hint for them. Hints only speed
- * things up: a lost one costs the delay of one poll. Thread-safe.
+ * Listens for notifications on its own connection and passes their payloads on as hints. Hints only
+ * speed things up: a lost one costs the delay of one poll. Thread-safe.
  */
 public final class HintListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HintListener.class);
@@ -22,19 +24,23 @@ public final class HintListener implements AutoCloseable {
 
   private final Optional<DataSource> source;
   private final String channel;
-  private final Runnable hint;
+  private final Consumer<Set<String>> hint;
   private final Duration checkEvery;
   private final Thread thread;
   private volatile boolean stopping;
+
+  /** Why there is no connection, so that it is said once; empty while there is one. */
+  private String lost = "";
 
   /**
    * @param source of direct connections in auto-commit mode, not through a pooler in transaction
    *     mode; if empty, there are no hints
    * @param channel a fixed name of Lockstep's own; it becomes part of a statement
-   * @param hint called on the listening thread
+   * @param hint called on the listening thread with the payloads of one or more notifications;
+   *     without any when some may have been missed, so that anything may have changed
    */
   public HintListener(
-      Optional<DataSource> source, String channel, String threadName, Runnable hint) {
+      Optional<DataSource> source, String channel, String threadName, Consumer<Set<String>> hint) {
     this(source, channel, threadName, hint, Duration.ofSeconds(30));
   }
 
@@ -45,7 +51,7 @@ public final class HintListener implements AutoCloseable {
       Optional<DataSource> source,
       String channel,
       String threadName,
-      Runnable hint,
+      Consumer<Set<String>> hint,
       Duration checkEvery) {
     if (!channel.matches("[a-z_]+")) {
       throw new IllegalArgumentException(
@@ -70,7 +76,11 @@ public final class HintListener implements AutoCloseable {
       try (Connection connection = source.orElseThrow().getConnection()) {
         listen(connection);
       } catch (Throwable e) {
-        log.warn("Lost the notification connection; polling until it is back: {}", e.toString());
+        String why = e.toString();
+        if (!why.equals(lost)) {
+          log.warn("Lost the notification connection; polling until it is back: {}", why);
+          lost = why;
+        }
         LockSupport.parkNanos(this, PAUSE_NANOS);
       }
     }
@@ -80,13 +90,18 @@ public final class HintListener implements AutoCloseable {
     HandedOut.requireOurs(connection, false);
     try (Statement statement = connection.createStatement()) {
       statement.execute("LISTEN " + channel);
+      if (!lost.isEmpty()) {
+        log.info("The notification connection is back");
+        lost = "";
+      }
       // Covers notifications that came while there was no connection.
-      hint.run();
+      hint.accept(Set.of());
       long checkedNanos = System.nanoTime();
       while (!stopping) {
         // Reads the socket only; sends nothing to the server.
-        if (PgDriver.awaitNotification(connection, WAIT_MS)) {
-          hint.run();
+        Set<String> payloads = PgDriver.awaitNotifications(connection, WAIT_MS);
+        if (!payloads.isEmpty()) {
+          hint.accept(payloads);
         }
         if (System.nanoTime() - checkedNanos > checkEvery.toNanos()) {
           requireAnswer(connection);

@@ -9,6 +9,8 @@ import java.lang.reflect.Method;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,12 +69,18 @@ public final class PgDriver {
     return (Long) count;
   }
 
-  /** Waits for a notification; true if one came. */
-  public static boolean awaitNotification(Connection connection, int timeoutMs)
+  /** Waits for notifications; the payloads of those that came, each once. */
+  public static Set<String> awaitNotifications(Connection connection, int timeoutMs)
       throws SQLException {
     Object found =
         call(pgConnection(connection), "getNotifications", new Class<?>[] {int.class}, timeoutMs);
-    return found instanceof Object[] list && list.length > 0;
+    Set<String> payloads = new HashSet<>();
+    if (found instanceof Object[] list) {
+      for (Object one : list) {
+        payloads.add(String.valueOf(call(one, "getParameter", new Class<?>[0])));
+      }
+    }
+    return payloads;
   }
 
   private static Object pgConnection(Connection connection) throws SQLException {

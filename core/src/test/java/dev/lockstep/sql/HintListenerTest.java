@@ -6,8 +6,12 @@ import dev.lockstep.testkit.TcpProxy;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -17,7 +21,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 class HintListenerTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
 
-  private final Semaphore hints = new Semaphore(0);
+  private final BlockingQueue<Set<String>> hints = new LinkedBlockingQueue<>();
 
   @Test
   void itListensAgainWhenTheNetworkHasSwallowedItsConnection() throws Exception {
@@ -27,7 +31,7 @@ class HintListenerTest {
                 Optional.of(through(proxy)),
                 "some_channel",
                 "listening",
-                hints::release,
+                hints::add,
                 Duration.ofMillis(1))) {
       listener.start();
       awaitHint();
@@ -42,14 +46,36 @@ class HintListenerTest {
     }
   }
 
-  private void awaitHint() throws InterruptedException {
-    assertThat(hints.tryAcquire(60, TimeUnit.SECONDS)).isTrue();
+  @Test
+  void aHintHasThePayloadsAndTheFirstHasNone() throws Exception {
+    try (HintListener listener =
+        new HintListener(
+            Optional.of(direct(database.server().port())), "others", "listening", hints::add)) {
+      listener.start();
+      assertThat(awaitHint()).isEmpty();
+
+      database.execute(
+          "BEGIN; NOTIFY others, 'one'; NOTIFY others, 'two'; NOTIFY others, 'one'; COMMIT");
+      Set<String> told = new TreeSet<>(awaitHint());
+      while (told.size() < 2) {
+        told.addAll(awaitHint());
+      }
+      assertThat(told).containsExactly("one", "two");
+    }
+  }
+
+  private Set<String> awaitHint() throws InterruptedException {
+    return Objects.requireNonNull(hints.poll(60, TimeUnit.SECONDS), "no hint came");
   }
 
   private static PGSimpleDataSource through(TcpProxy proxy) {
+    return direct(proxy.port());
+  }
+
+  private static PGSimpleDataSource direct(int port) {
     PGSimpleDataSource source = new PGSimpleDataSource();
     source.setServerNames(new String[] {"127.0.0.1"});
-    source.setPortNumbers(new int[] {proxy.port()});
+    source.setPortNumbers(new int[] {port});
     source.setDatabaseName(database.name());
     source.setUser(database.user());
     source.setPassword(database.password());

@@ -212,7 +212,7 @@ class ForeignTransactionTest {
     CountDownLatch asked = new CountDownLatch(2);
     DataSource source = Tampered.gated(handingOut(theirs), asked::countDown);
     try (HintListener listener =
-        new HintListener(Optional.of(source), "some_channel", "listening", () -> {})) {
+        new HintListener(Optional.of(source), "some_channel", "listening", hint -> {})) {
       listener.start();
       // It tries again, and so has been refused.
       assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();

@@ -7,8 +7,12 @@ import io.vertx.core.json.JsonObject;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -39,6 +43,32 @@ class WaitingForWorkTest {
       awaitAskedFor("hung-up");
     }
     bench.enqueue(job(1));
+    List<JsonObject> claims = bench.claim(1, 30, 60);
+    assertThat(claims).hasSize(1);
+    assertThat(claims.get(0).getJsonObject("job").getInteger("attempt")).isEqualTo(1);
+  }
+
+  @Test
+  void aKeyThatIsRevokedWhileItWaitsGetsNoJob() throws Exception {
+    Client operator = server.operator();
+    JsonObject key =
+        operator
+            .post("/v1/keys", new JsonObject().put("role", "service").put("name", "waits"))
+            .expect(201);
+    Client client = new Client(server.url(), Optional.of(key.getString("key")));
+    CompletableFuture<Client.Reply> waiting =
+        client.begin(
+            Duration.ofSeconds(60),
+            "POST",
+            "/v1/queues/revoked/claims",
+            "",
+            new JsonObject().put("leaseSeconds", 3_000).put("waitSeconds", 60));
+    awaitAskedFor("revoked");
+    operator.delete("/v1/keys/" + key.getString("id")).expect(200);
+    Workbench bench = new Workbench(operator, "revoked");
+    bench.enqueue(job(1));
+
+    waiting.get().expectProblem(401, "unauthorized");
     List<JsonObject> claims = bench.claim(1, 30, 60);
     assertThat(claims).hasSize(1);
     assertThat(claims.get(0).getJsonObject("job").getInteger("attempt")).isEqualTo(1);
@@ -94,6 +124,84 @@ class WaitingForWorkTest {
     CompletableFuture<List<JsonObject>> second = waiting(() -> bench.claim(1, 30, 60));
     bench.complete(first).expect(200);
     assertThat(Workbench.payload(second.get().get(0))).isEqualTo(2);
+  }
+
+  @Test
+  void aJobOfOneQueueWakesNobodyWhoWaitsAtAnother() throws Exception {
+    Client client = server.service();
+    List<CompletableFuture<List<JsonObject>>> waiting = waitAt(client, "quiet", 20);
+    Workbench busy = new Workbench(client, "busy");
+
+    long began = System.nanoTime();
+    double before = claimTransactions();
+    for (int i = 0; i < 60; i++) {
+      busy.enqueue(job(i));
+    }
+    double asked = claimTransactions() - before;
+    double seconds = (System.nanoTime() - began) / 1e9;
+
+    // A poll per queue and second. Woken by each job, they would ask a thousand times a second.
+    assertThat(asked).isLessThan(20 * (seconds + 2));
+    for (int i = 0; i < waiting.size(); i++) {
+      new Workbench(client, "quiet" + i).enqueue(job(i));
+      assertThat(waiting.get(i).get()).hasSize(1);
+    }
+  }
+
+  @Test
+  void queuesThatWaitForALockLeaveThreadsToBuyers() throws Exception {
+    String campaign = server.drop(5, null);
+    Client client = server.service();
+    List<CompletableFuture<List<JsonObject>>> waiting = waitAt(client, "locked", 20);
+    try (Connection other = server.database().connection();
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute(
+          "SELECT 1 FROM lockstep.job_claim_queue WHERE queue LIKE 'locked%' FOR UPDATE");
+      Await.until("claims wait for locks", () -> lockWaits() >= 4);
+      for (int i = 0; i < 8; i++) {
+        server.anyone().get("/v1/campaigns/" + campaign).expect(200);
+        server.operator().buyOne(campaign, "buyer " + i).expect(i < 5 ? 201 : 409);
+      }
+      assertThat(lockWaits()).isLessThanOrEqualTo(4);
+      other.rollback();
+    }
+    for (int i = 0; i < waiting.size(); i++) {
+      new Workbench(client, "locked" + i).enqueue(job(i));
+    }
+    // Those that waited for their lock for too long were told so.
+    CompletableFuture.allOf(waiting.toArray(CompletableFuture[]::new))
+        .exceptionally(e -> null)
+        .get();
+  }
+
+  private static long lockWaits() {
+    return server
+        .database()
+        .queryLong(
+            """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'
+              AND query LIKE '%job_claim_queue%'""");
+  }
+
+  /** One at each of so many queues. */
+  private static List<CompletableFuture<List<JsonObject>>> waitAt(
+      Client client, String name, int queues) throws Exception {
+    List<CompletableFuture<List<JsonObject>>> waiting = new ArrayList<>();
+    for (int i = 0; i < queues; i++) {
+      Workbench bench = new Workbench(client, name + i);
+      waiting.add(waiting(() -> bench.claim(1, 30, 60)));
+      awaitAskedFor(name + i);
+    }
+    return waiting;
+  }
+
+  private static double claimTransactions() throws Exception {
+    return new Figures(server.operator())
+        .of(
+            "lockstep_database_transaction_duration_seconds_count"
+                + "{outcome=\"committed\",transaction=\"job claims\"}");
   }
 
   /** On a thread of its own, however many there are. */

@@ -118,7 +118,8 @@ public final class ApiRouter {
               }
               Object parsed = parsed(context, endpoint, bytes);
               Request request =
-                  new Request(context, endpoint, principal, path, query, parsed, bytes);
+                  new Request(context, endpoint, principal, path, query, parsed, bytes)
+                      .withRecheck(() -> authenticate(context, endpoint));
               if (endpoint.idempotencyKey() != Endpoint.IdempotencyKey.UNUSED) {
                 request.idempotencyKey();
               }

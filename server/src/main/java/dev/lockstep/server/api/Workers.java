@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Workers implements AutoCloseable {
   private static final long WARN_AFTER_SECONDS = 30;
 
+  private final int threads;
   private final Desk shop;
   private final Desk operators;
   private final Optional<Reports> reports;
@@ -32,10 +33,16 @@ public final class Workers implements AutoCloseable {
   }
 
   private Workers(Vertx vertx, WorkersConfig config, Optional<Reports> reports) {
+    this.threads = config.threads();
     this.shop = new Desk(vertx, "lockstep-worker", config.threads(), config.maxWaiting());
     this.operators =
         new Desk(vertx, "lockstep-report", config.reportThreads(), config.maxReportsWaiting());
     this.reports = reports;
+  }
+
+  /** The threads that {@link #run} shares with buyers' requests. */
+  public int threads() {
+    return threads;
   }
 
   /** Runs it on a worker; the future completes on the caller's event loop. */

@@ -16,9 +16,11 @@ import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
@@ -28,17 +30,24 @@ import org.slf4j.LoggerFactory;
 /**
  * Where callers of this node wait for jobs to claim. A waiter is a list entry and holds neither
  * thread nor connection. Per queue, one transaction at a time asks for all waiters, in order of
- * arrival. Then nobody asks until a hint comes, the next job is due, a lease ends, or a second has
- * passed.
+ * arrival. Then nobody asks until a hint names the queue, the next job is due, a lease ends, or a
+ * poll is due.
+ *
+ * <p>Few queues ask at a time, and polls of many queues become rarer, so that those who wait delay
+ * neither buyers nor each other's jobs.
  *
  * <p>Everything except {@link #claim} and {@link #close} runs on one event loop, without a lock.
  */
 final class ClaimDesk implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClaimDesk.class);
 
+  /** How often a queue is asked without a reason; less often where so many wait for a turn. */
   private static final long POLL_MS = 1_000;
 
-  /** Hints come for every job of every queue; after an empty answer, wait at least this long. */
+  /** The polls of all queues together are at least this far apart. */
+  private static final long BETWEEN_POLLS_MS = 5;
+
+  /** Hints come for every job; after an empty answer, wait at least this long. */
   private static final long SHORTEST_MS = 20;
 
   private static final long DRAIN_LOOK_MS = 250;
@@ -51,6 +60,9 @@ final class ClaimDesk implements AutoCloseable {
   private final int maxWaiting;
   private final HintListener hints;
   private final Map<String, Line> lines = new HashMap<>();
+  private final Set<Line> turns = new LinkedHashSet<>();
+  private final int maxAsking;
+  private int asking;
   private final AtomicInteger waiting = new AtomicInteger();
   private final long drainTimer;
 
@@ -71,7 +83,9 @@ final class ClaimDesk implements AutoCloseable {
     this.claims = claims;
     this.inFlight = inFlight;
     this.maxWaiting = maxWaiting;
-    this.hints = claims.hints(listen, () -> loop.runOnContext(unused -> hinted()));
+    // The other half is left to buyers, whatever the claims wait for.
+    this.maxAsking = Math.max(1, workers.threads() / 2);
+    this.hints = claims.hints(listen, queues -> loop.runOnContext(unused -> hinted(queues)));
     this.drainTimer = vertx.setPeriodic(DRAIN_LOOK_MS, timer -> loop.runOnContext(u -> drain()));
     hints.start();
   }
@@ -128,9 +142,15 @@ final class ClaimDesk implements AutoCloseable {
     return waiting.get();
   }
 
-  private void hinted() {
+  /**
+   * @param queues none: any queue may have a job
+   */
+  private void hinted(Set<String> queues) {
     long now = System.nanoTime();
     for (Line line : List.copyOf(lines.values())) {
+      if (!queues.isEmpty() && !queues.contains(line.queue)) {
+        continue;
+      }
       long sinceMs = (now - line.askedNanos) / 1_000_000;
       if (line.asking || sinceMs >= SHORTEST_MS) {
         look(line);
@@ -147,6 +167,19 @@ final class ClaimDesk implements AutoCloseable {
       return;
     }
     cancelTimer(line);
+    turns.add(line);
+    takeTurns();
+  }
+
+  private void takeTurns() {
+    while (asking < maxAsking && !turns.isEmpty()) {
+      Line next = turns.iterator().next();
+      turns.remove(next);
+      ask(next);
+    }
+  }
+
+  private void ask(Line line) {
     line.waiters.removeIf(this::isGone);
     List<Waiter> batch = new ArrayList<>();
     int jobs = 0;
@@ -158,15 +191,22 @@ final class ClaimDesk implements AutoCloseable {
       batch.add(waiter);
     }
     if (batch.isEmpty()) {
-      lines.remove(line.queue);
+      lines.remove(line.queue, line);
       return;
     }
     line.asking = true;
+    asking++;
     line.hinted = false;
     List<ClaimAsk> asks = batch.stream().map(Waiter::ask).toList();
     workers
         .run(() -> claims.claim(line.queue, asks))
-        .onComplete(taken -> loop.runOnContext(unused -> took(line, batch, taken)));
+        .onComplete(taken -> loop.runOnContext(unused -> answered(line, batch, taken)));
+  }
+
+  private void answered(Line line, List<Waiter> batch, AsyncResult<Claims.Taken> taken) {
+    asking--;
+    took(line, batch, taken);
+    takeTurns();
   }
 
   private void took(Line line, List<Waiter> batch, AsyncResult<Claims.Taken> taken) {
@@ -186,11 +226,11 @@ final class ClaimDesk implements AutoCloseable {
     late.stream().filter(batch::contains).forEach(waiter -> answer(waiter, List.of()));
     line.waiters.removeIf(waiter -> waiter.isDue(now) && batch.contains(waiter));
     if (line.waiters.isEmpty()) {
-      lines.remove(line.queue);
+      lines.remove(line.queue, line);
     } else if (allServed || line.waiters.stream().anyMatch(waiter -> waiter.isDue(now))) {
       look(line);
     } else {
-      long next = line.hinted ? 0 : taken.result().nextMs().orElse(POLL_MS);
+      long next = line.hinted ? 0 : taken.result().nextMs().orElse(Long.MAX_VALUE);
       lookIn(line, Math.max(SHORTEST_MS, next), now);
     }
   }
@@ -216,7 +256,8 @@ final class ClaimDesk implements AutoCloseable {
     return allServed;
   }
 
-  private void giveBack(List<ClaimToken> unheard) {
+  /** For claims that their claimers never hear of. */
+  void giveBack(List<ClaimToken> unheard) {
     if (!unheard.isEmpty()) {
       workers
           .run(
@@ -234,7 +275,8 @@ final class ClaimDesk implements AutoCloseable {
   }
 
   private void lookIn(Line line, long wantedMs, long nowNanos) {
-    long ms = Math.max(1, Math.min(POLL_MS, wantedMs));
+    long pollMs = Math.max(POLL_MS, BETWEEN_POLLS_MS * lines.size());
+    long ms = Math.max(1, Math.min(pollMs, wantedMs));
     for (Waiter waiter : line.waiters) {
       ms = Math.min(ms, Math.max(1, (waiter.deadlineNanos() - nowNanos) / 1_000_000 + 1));
     }
@@ -274,7 +316,7 @@ final class ClaimDesk implements AutoCloseable {
           cancelTimer(line);
           line.waiters.forEach(waiter -> answer(waiter, List.of()));
           line.waiters.clear();
-          lines.remove(line.queue);
+          lines.remove(line.queue, line);
         }
       }
     }

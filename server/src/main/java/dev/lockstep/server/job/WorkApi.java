@@ -5,6 +5,7 @@ import static io.vertx.core.http.HttpMethod.POST;
 import dev.lockstep.job.ClaimAsk;
 import dev.lockstep.job.ClaimEnd;
 import dev.lockstep.job.ClaimToken;
+import dev.lockstep.job.ClaimedJob;
 import dev.lockstep.job.Claims;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.NewJob;
@@ -158,7 +159,19 @@ final class WorkApi {
     Duration wait = Duration.ofSeconds(body.getInteger("waitSeconds", 0));
     HttpServerResponse response = request.raw().response();
     return desk.claim(queue, ask, wait, () -> response.closed() || response.ended())
+        .compose(
+            claimed ->
+                claimed.isEmpty()
+                    ? Future.succeededFuture(claimed)
+                    : handed(request.requireKeyStillGood(), claimed))
         .map(claimed -> Answer.ok(WorkJson.claims(claimed)));
+  }
+
+  /** A key may have ended while it waited: its holder gets no job any more, and others do. */
+  private Future<List<ClaimedJob>> handed(Future<Void> keyIsGood, List<ClaimedJob> claimed) {
+    return keyIsGood
+        .map(good -> claimed)
+        .onFailure(ended -> desk.giveBack(claimed.stream().map(ClaimedJob::token).toList()));
   }
 
   private Future<Answer> heartbeat(Request request) {
