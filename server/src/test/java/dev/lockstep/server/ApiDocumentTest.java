@@ -223,6 +223,28 @@ class ApiDocumentTest {
     }
   }
 
+  @Test
+  void whatWasGivenBackInPartsIsAsDocumented() throws Exception {
+    Client operator = server.operator();
+    String campaign = server.drop(2, null);
+    JsonObject bought =
+        operator
+            .post(
+                "/v1/campaigns/" + campaign + "/purchases",
+                "in parts",
+                Client.order("ann", "pm_card_visa", Client.sku("A", 2)))
+            .expect(201);
+    String path = "/v1/purchases/" + bought.getString("id");
+    JsonArray one = new JsonArray().add(Client.sku("A", 1));
+
+    Reply amount = operator.post(path + "/refund", "amount", new JsonObject().put("amount", 1));
+    assertDocumented("post", "/v1/purchases/{id}/refund", amount);
+    Reply item = operator.post(path + "/refund", "item", new JsonObject().put("items", one));
+    assertDocumented("post", "/v1/purchases/{id}/refund", item);
+    assertThat(item.json().getJsonArray("refunds")).hasSize(2);
+    assertDocumented("get", "/v1/purchases/{id}", operator.get(path));
+  }
+
   private static JsonObject document() throws Exception {
     JsonObject document = server.anyone().get("/openapi.json").expect(200);
     assertThat(document.getString("openapi")).isEqualTo("3.1.0");

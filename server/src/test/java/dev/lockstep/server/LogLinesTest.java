@@ -56,6 +56,15 @@ class LogLinesTest {
         .anyMatch(line -> line.startsWith("\tat dev.lockstep.server.LogLinesTest."));
   }
 
+  @Test
+  void nobodyWritesAStackTraceForEachConnection() {
+    assertThat(
+            List.of("com.zaxxer.hikari.pool.ProxyConnection", "io.netty.bootstrap.ServerBootstrap"))
+        .noneMatch(name -> context.getLogger(name).isWarnEnabled())
+        .allMatch(name -> context.getLogger(name).isErrorEnabled());
+    assertThat(context.getLogger("com.zaxxer.hikari.pool.HikariPool").isWarnEnabled()).isTrue();
+  }
+
   private LoggingEvent event(@Nullable Throwable thrown) {
     Logger logger = context.getLogger("dev.lockstep.server.Some");
     LoggingEvent event =

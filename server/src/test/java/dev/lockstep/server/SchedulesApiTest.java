@@ -85,6 +85,16 @@ class SchedulesApiTest {
   }
 
   @Test
+  void anInstantIsTooLateByItsYearInUtc() throws Exception {
+    JsonObject late = json("{'when':{'at':'9998-12-31T23:59:59-18:00'}}");
+    JsonObject problem =
+        service().post("/v1/schedules/preview", late).expectProblem(400, "invalid-request");
+    assertThat(problem.getString("field")).isEqualTo("when.at");
+    assertThat(create("{'at':'9998-12-31T23:59:59-18:00'}").status()).isEqualTo(400);
+    assertThat(create("{'at':'9999-01-01T00:00:00+18:00'}").status()).isEqualTo(201);
+  }
+
+  @Test
   void aLocalTimeThatTheClocksLeaveOutIsDroppedOrPutOff() throws Exception {
     // 02:30 does not exist in New York on the second Sunday of March.
     ZonedDateTime change = nextChange("America/New_York", true);

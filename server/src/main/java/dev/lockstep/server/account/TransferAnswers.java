@@ -106,7 +106,7 @@ final class TransferAnswers {
     return conflict(
             "transfer-not-pending",
             "Transfer not pending",
-            "The transfer is no longer pending: it is  " + state + ".")
+            "The transfer is no longer pending: it is " + state + ".")
         .with("state", state)
         .with("posted", other.transfer().posted());
   }

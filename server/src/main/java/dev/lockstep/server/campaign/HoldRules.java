@@ -31,7 +31,7 @@ public record HoldRules(Duration lifetime, int extensions, Duration max, Duratio
       throw new IllegalArgumentException("1 s <= lifetime <= max <= 24 h, max <= maxInAll <= 48 h");
     }
     if (extensions < 0 || extensions > MAX_EXTENSIONS) {
-      throw new IllegalArgumentException("extensions must be 0 to  " + MAX_EXTENSIONS);
+      throw new IllegalArgumentException("extensions must be 0 to " + MAX_EXTENSIONS);
     }
   }
 

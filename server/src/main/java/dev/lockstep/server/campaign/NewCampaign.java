@@ -112,7 +112,7 @@ record NewCampaign(
       throw Problem.invalid("price", "or layerPrices must be given, but not both").asException();
     }
     if (prices != null && prices.size() != base) {
-      throw Problem.invalid("layerPrices", "must have one price per layer,  " + base).asException();
+      throw Problem.invalid("layerPrices", "must have one price per layer, " + base).asException();
     }
     List<Item> layers = new ArrayList<>(base);
     for (int layer = 1; layer <= base; layer++) {

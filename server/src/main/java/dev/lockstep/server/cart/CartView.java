@@ -26,16 +26,7 @@ public final class CartView {
           .required("positions", positionsShape());
 
   /** Lines with prices and positions. */
-  public static final Shape ITEMS =
-      Shape.list(
-          Shape.oneOfHaving(
-              Map.of(
-                  "layer",
-                  LINE.required("layer", COORDINATE),
-                  "sku",
-                  LINE.required("sku", Shape.text(1, 64)))),
-          1,
-          100);
+  public static final Shape ITEMS = items(1);
 
   public static final Shape MONEY =
       Shape.object()
@@ -56,6 +47,19 @@ public final class CartView {
           .required("total", MONEY);
 
   private CartView() {}
+
+  /** A list of items, of at least so many. */
+  public static Shape items(int min) {
+    return Shape.list(
+        Shape.oneOfHaving(
+            Map.of(
+                "layer",
+                LINE.required("layer", COORDINATE),
+                "sku",
+                LINE.required("sku", Shape.text(1, 64)))),
+        min,
+        100);
+  }
 
   public static Shape positionsShape() {
     return Shape.list(

@@ -1,6 +1,7 @@
 package dev.lockstep.server.config;
 
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.mail.MailAddress;
 import dev.lockstep.server.mail.SmtpConfig;
 import dev.lockstep.server.mail.SmtpConfig.Tls;
 import dev.lockstep.server.setting.Kind;
@@ -84,8 +85,10 @@ final class SmtpSettings {
   }
 
   private static String sender(String text) {
-    // Refuses an invalid address.
-    return SmtpConfig.of("localhost", PORT, Tls.NONE, text).from();
+    if (!MailAddress.isNamed(text)) {
+      throw new IllegalArgumentException();
+    }
+    return text;
   }
 
   private static Secret password(String text) {

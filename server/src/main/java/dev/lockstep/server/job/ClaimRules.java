@@ -25,7 +25,7 @@ public record ClaimRules(
 
   public ClaimRules {
     if (maxJobs < 1 || maxJobs > ClaimAsk.MAX_JOBS) {
-      throw new IllegalArgumentException("maxJobs must be 1 to  " + ClaimAsk.MAX_JOBS);
+      throw new IllegalArgumentException("maxJobs must be 1 to " + ClaimAsk.MAX_JOBS);
     }
     if (lease.toSeconds() < 1
         || lease.compareTo(maxLease) > 0
@@ -33,10 +33,10 @@ public record ClaimRules(
       throw new IllegalArgumentException("1 s <= lease <= maxLease <= " + ClaimAsk.LONGEST_LEASE);
     }
     if (maxWait.isNegative() || maxWait.compareTo(LONGEST_WAIT) > 0) {
-      throw new IllegalArgumentException("maxWait must be 0 s to  " + LONGEST_WAIT);
+      throw new IllegalArgumentException("maxWait must be 0 s to " + LONGEST_WAIT);
     }
     if (maxWaiting < 1 || maxWaiting > MAX_WAITING) {
-      throw new IllegalArgumentException("maxWaiting must be 1 to  " + MAX_WAITING);
+      throw new IllegalArgumentException("maxWaiting must be 1 to " + MAX_WAITING);
     }
   }
 

@@ -21,7 +21,7 @@ public final class MailAddress {
   }
 
   /** Also accepts a display name: {@code The shop <shop@example.com>}. */
-  static boolean isNamed(String text) {
+  public static boolean isNamed(String text) {
     var named = NAMED.matcher(text);
     return is(text) || (named.matches() && is(named.group(1)));
   }

@@ -43,14 +43,14 @@ public record SmtpConfig(
 
   public SmtpConfig {
     if (host.isBlank() || port < 1 || port > MAX_PORT) {
-      throw new IllegalArgumentException("host must not be empty, port must be 1 to  " + MAX_PORT);
+      throw new IllegalArgumentException("host must not be empty, port must be 1 to " + MAX_PORT);
     }
     if (!MailAddress.isNamed(from)) {
       throw new IllegalArgumentException(
-          "from must be an address, or a name and an address:  The shop <shop@example.com>");
+          "from must be an address, or a name and an address: The shop <shop@example.com>");
     }
     if (connections < 1 || connections > MAX_CONNECTIONS) {
-      throw new IllegalArgumentException("connections must be 1 to  " + MAX_CONNECTIONS);
+      throw new IllegalArgumentException("connections must be 1 to " + MAX_CONNECTIONS);
     }
     if (connectTimeout.toMillis() < 1 || totalTimeout.compareTo(connectTimeout) < 0) {
       throw new IllegalArgumentException("1 ms <= connectTimeout <= totalTimeout");

@@ -93,7 +93,9 @@ public record Target(boolean secure, String host, int port, String path) {
     return uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
   }
 
-  private static String path(URI uri) {
+  /** As it is sent: what is not ASCII is percent-encoded UTF-8. */
+  private static String path(URI given) {
+    URI uri = URI.create(given.toASCIIString());
     String path = uri.getRawPath() == null || uri.getRawPath().isEmpty() ? "/" : uri.getRawPath();
     return uri.getRawQuery() == null ? path : path + "?" + uri.getRawQuery();
   }

@@ -28,7 +28,7 @@ public record GivenBack(long money, long goods, JsonArray done, Optional<Part> p
       Shape.object()
           .required("number", Shape.integer(1, MOST))
           .required("amount", CartView.MONEY)
-          .required("items", Shape.anything())
+          .required("items", CartView.items(0))
           .required("reason", Shape.nullable(Shape.text(1, 500)))
           .required("at", Shape.time());
 

@@ -79,9 +79,11 @@ final class When {
 
   /** With the database's precision. */
   static Instant at(JsonObject when) {
-    OffsetDateTime at = OffsetDateTime.parse(when.getString("at"));
+    OffsetDateTime at =
+        OffsetDateTime.parse(when.getString("at")).withOffsetSameInstant(ZoneOffset.UTC);
     if (at.getYear() < FIRST_YEAR || at.getYear() > LAST_YEAR) {
-      throw invalid("at", "must lie between the years " + FIRST_YEAR + " and " + LAST_YEAR);
+      throw invalid(
+          "at", "must lie between the years " + FIRST_YEAR + " and " + LAST_YEAR + ", in UTC");
     }
     return at.toInstant().truncatedTo(ChronoUnit.MICROS);
   }

@@ -2,6 +2,7 @@ package dev.lockstep.server.setting;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Finds the known name that was probably meant. */
@@ -20,8 +21,10 @@ public final class NearestName {
                 .thenComparing(Comparator.naturalOrder()));
   }
 
-  /** Letters to add, drop, replace, or swap with their neighbour. */
-  static int distance(String a, String b) {
+  /** Letters to add, drop, replace, or swap with their neighbour; in any case. */
+  static int distance(String first, String second) {
+    String a = first.toLowerCase(Locale.ROOT);
+    String b = second.toLowerCase(Locale.ROOT);
     int[][] cost = new int[a.length() + 1][b.length() + 1];
     for (int i = 0; i <= a.length(); i++) {
       for (int j = 0; j <= b.length(); j++) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,6 +27,12 @@ class TargetTest {
       })
   void aPublicUrlIsTaken(String url) {
     assertThat(Target.parse(url, false).origin()).startsWith("http");
+  }
+
+  @Test
+  void whatIsNotAsciiIsSentPercentEncoded() {
+    assertThat(Target.parse("https://example.com/caf\u00e9/%2f?q=\u65e5", false).path())
+        .isEqualTo("/caf%C3%A9/%2f?q=%E6%97%A5");
   }
 
   @ParameterizedTest

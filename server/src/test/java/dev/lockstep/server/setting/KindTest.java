@@ -76,6 +76,8 @@ class KindTest {
     assertThat(NearestName.of("poolsize", known)).hasValue("pool.size");
     assertThat(NearestName.of("prot", known)).hasValue("port");
     assertThat(NearestName.of("completely.different", known)).isEmpty();
+    assertThat(NearestName.of("LOCKSTEP_port", List.of("LOCKSTEP_DATA", "LOCKSTEP_PORT")))
+        .hasValue("LOCKSTEP_PORT");
     assertThat(NearestName.of("x".repeat(100_000), known)).isEmpty();
   }
 }
