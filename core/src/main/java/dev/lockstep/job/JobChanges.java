@@ -5,6 +5,7 @@ import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.OfSchedule;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.shard.ShardCount;
+import dev.lockstep.sql.LockOrder;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
@@ -15,7 +16,9 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
@@ -225,7 +228,11 @@ final class JobChanges {
     return new Edited(row.version() + 1);
   }
 
-  private record Deleted(JobId id, String queue, @Nullable String uniqueKey) {}
+  private record Deleted(JobId id, String queue, @Nullable String uniqueKey) {
+    String key() {
+      return Objects.requireNonNull(uniqueKey);
+    }
+  }
 
   /** Deletes live jobs, dead letters, or both, by state; returns how many. */
   int cancelAll(Optional<JobState> state, JobFilter filter, int limit) throws SQLException {
@@ -244,7 +251,14 @@ final class JobChanges {
         FORGET_ALL_ATTEMPTS,
         SqlArray.smallints(gone.stream().map(job -> (short) job.id().shard()).toList()),
         SqlArray.uuids(gone.stream().map(job -> job.id().value()).toList()));
-    gone.forEach(job -> ResultBatch.freeKey(after, ids, job.id(), job.queue(), job.uniqueKey()));
+    // As keys are claimed, so that a batch that claims some of them cannot deadlock with this.
+    gone.stream()
+        .filter(job -> job.uniqueKey() != null)
+        .sorted(
+            Comparator.comparingInt((Deleted job) -> ids.shardOf(job.queue(), job.key()))
+                .thenComparing(Deleted::queue, LockOrder.TEXT)
+                .thenComparing(Deleted::key, LockOrder.TEXT))
+        .forEach(job -> ResultBatch.freeKey(after, ids, job.id(), job.queue(), job.key()));
     after.send();
     return gone.size();
   }

@@ -8,12 +8,20 @@ import dev.lockstep.job.Recurrence.Gap;
 import dev.lockstep.job.Recurrence.Overlap;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Clock;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -76,6 +84,46 @@ class BulkChangeTest {
     assertThat(cancel(Optional.of(JobState.DEAD), JobFilter.ALL)).isEqualTo(1);
     assertThat(dead()).isZero();
     assertThat(desk.jobs().attempts(ids.get(1))).isEmpty();
+  }
+
+  /** Or it could deadlock with jobs that are enqueued with the same keys. */
+  @Test
+  void theKeysOfCancelledJobsAreLockedInTheOrderInWhichTheyAreClaimed() throws Exception {
+    JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
+    List<String> keys =
+        IntStream.range(0, 10)
+            .mapToObj(i -> "key " + i)
+            .sorted(
+                Comparator.comparingInt((String key) -> ids.shardOf(Desk.QUEUE, key)).reversed())
+            .toList();
+    keys.forEach(key -> desk.enqueue(Desk.job(1).withUnique(UniqueKey.whileLive(key))));
+    String first = keys.get(keys.size() - 1);
+    short shard = (short) ids.shardOf(Desk.QUEUE, first);
+    try (Connection holder = database.connection()) {
+      holder.setAutoCommit(false);
+      assertThat(lockKeys(holder, "shard = " + shard)).isPositive();
+
+      CompletableFuture<Integer> cancelled =
+          CompletableFuture.supplyAsync(() -> cancel(Optional.empty(), JobFilter.ALL));
+      Await.blocked(database, 1);
+
+      assertThat(lockKeys(holder, "true")).as("no other key is locked yet").isEqualTo(10);
+      holder.rollback();
+      assertThat(cancelled.join()).isEqualTo(10);
+    }
+  }
+
+  private static int lockKeys(Connection connection, String which) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows =
+            statement.executeQuery(
+                "SELECT FROM lockstep.job_unique WHERE " + which + " FOR UPDATE SKIP LOCKED")) {
+      int locked = 0;
+      while (rows.next()) {
+        locked++;
+      }
+      return locked;
+    }
   }
 
   @Test
