@@ -25,6 +25,10 @@ import java.util.Optional;
  * <p>A provider may answer before it has refunded, and gives the same answer to repetitions for a
  * day. So unless a refund is plainly done, the provider's current list of the payment's refunds
  * decides. A failed refund left the money with us, and is made again under the next key.
+ *
+ * <p>All that is left can go back only once. A part could go back twice if it were requested again
+ * after the provider has forgotten its key. So the refunds of a part carry that key in their
+ * metadata, and are looked for before one is made.
  */
 final class RefundCalls {
   /** After that, a person has to find out why. */
@@ -44,6 +48,9 @@ final class RefundCalls {
 
   private static final long MOST_REFUNDS = 100;
 
+  /** The metadata by which the refunds of a part are found. */
+  private static final String PART = "refund";
+
   private final StripeClient client;
 
   RefundCalls(StripeClient client) {
@@ -51,6 +58,45 @@ final class RefundCalls {
   }
 
   RefundResult refund(RefundRequest asked) {
+    if (!asked.part()) {
+      return make(asked);
+    }
+    List<Refund> own;
+    try {
+      own = ofPart(asked);
+    } catch (StripeException e) {
+      return Outcomes.isUnknown(e) ? Outcomes.ofRefund(e) : make(asked);
+    }
+    if (own.isEmpty()) {
+      return make(asked);
+    }
+    Optional<Refund> known = own.stream().filter(refund -> !isUndone(refund)).findFirst();
+    if (known.isEmpty()) {
+      return again(asked, own);
+    }
+    return isDone(known.get(), asked)
+        ? new Refunded(known.get().getId(), asked.amount())
+        : of(known.get(), own.size());
+  }
+
+  /** The refunds made for this part, newest first. */
+  private List<Refund> ofPart(RefundRequest asked) throws StripeException {
+    return list(asked).stream()
+        .filter(refund -> refund.getMetadata() != null)
+        .filter(refund -> asked.key().value().equals(refund.getMetadata().get(PART)))
+        .toList();
+  }
+
+  private List<Refund> list(RefundRequest asked) throws StripeException {
+    RefundListParams params =
+        RefundListParams.builder()
+            .setPaymentIntent(asked.intent().value())
+            .setLimit(MOST_REFUNDS)
+            .build();
+    return client.v1().refunds().list(params).getData();
+  }
+
+  private RefundResult make(RefundRequest asked) {
     Refund made;
     try {
       made = create(asked, asked.key());
@@ -72,12 +118,7 @@ final class RefundCalls {
   private RefundResult standing(RefundRequest asked, RefundResult otherwise) {
     List<Refund> all;
     try {
-      RefundListParams params =
-          RefundListParams.builder()
-              .setPaymentIntent(asked.intent().value())
-              .setLimit(MOST_REFUNDS)
-              .build();
-      all = client.v1().refunds().list(params).getData();
+      all = list(asked);
     } catch (StripeException e) {
       return one(asked, otherwise);
     }
@@ -149,7 +190,7 @@ final class RefundCalls {
             .setPaymentIntent(asked.intent().value())
             .putAllMetadata(asked.metadata());
     if (asked.part()) {
-      params.setAmount(asked.amount().amount());
+      params.setAmount(asked.amount().amount()).putMetadata(PART, asked.key().value());
     }
     return client
         .v1()

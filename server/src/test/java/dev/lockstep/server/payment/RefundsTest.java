@@ -100,6 +100,39 @@ class RefundsTest {
     assertThat(refunds()).isEqualTo(5);
   }
 
+  /** The server was down for longer than the provider remembers keys. */
+  @ParameterizedTest
+  @ValueSource(strings = {"succeeded", "pending"})
+  void aPartGoesBackOnceEvenIfTheProviderHasForgottenItsKey(String status) {
+    IntentId intent = paid();
+    refundPart(intent, 1, 0);
+    if (status.equals("pending")) {
+      gateway.gateway().setFaults(GatewayFaults.NONE.withDelays(Delays.pendingRefunds(1)));
+    }
+    RefundResult first = refundPart(intent, 2, 100);
+    gateway.gateway().setFaults(GatewayFaults.NONE);
+    database.execute("TRUNCATE gateway.answer");
+
+    assertThat(refundPart(intent, 2, 100)).isEqualTo(first);
+    assertThat(refunds()).isEqualTo(2);
+  }
+
+  @Test
+  void aPartThatFailedIsMadeAgainWhateverHappenedToOthers() {
+    IntentId intent = paid();
+    for (int part = 1; part <= 4; part++) {
+      int before = 100 * (part - 1);
+      gateway.gateway().setFaults(GatewayFaults.NONE.withDelays(Delays.pendingRefunds(1)));
+      for (int attempt = 1; attempt <= 3; attempt++) {
+        assertThat(refundPart(intent, part, before)).isInstanceOf(Pending.class);
+        settle("failed");
+      }
+      gateway.gateway().setFaults(GatewayFaults.NONE);
+      assertThat(refundPart(intent, part, before)).isInstanceOf(Refunded.class);
+    }
+    assertThat(database.queryLong("SELECT refunded FROM gateway.intent")).isEqualTo(400);
+  }
+
   /** Some of it had gone back in the provider's console. */
   @Test
   void whatWentBackByOtherWaysCounts() {
@@ -160,6 +193,18 @@ class RefundsTest {
     return join(
         payments.refund(
             new RefundRequest(intent, new PaymentKey("r"), PRICE, Map.of("purchase", "p-1"))));
+  }
+
+  private static RefundResult refundPart(IntentId intent, int number, long before) {
+    return join(
+        payments.refund(
+            new RefundRequest(
+                intent,
+                new PaymentKey("r-" + number),
+                new Money(100, "JPY"),
+                Map.of("purchase", "p-1"),
+                before,
+                true)));
   }
 
   private static void settle(String outcome) {
