@@ -19,7 +19,8 @@ import java.util.List;
  */
 final class ChainSlices {
   // An ended hold has the quantity that its last audit row moved. A held one may have changed
-  // since, so only its existence is checked.
+  // since, so only its existence is checked. What was sold may have come back in parts: only then
+  // the subqueries run, which add up the parts by their index.
   private static final String NEXT =
       StoredEnum.sql(
           """
@@ -34,13 +35,24 @@ final class ChainSlices {
             AND a.sold_before = lag(a.sold_after, 1, ?) OVER w AS linked,
           CASE a.cause
             WHEN {Cause.SOLD} THEN h.state IN ({HoldState.SOLD}, {HoldState.RETURNED})
-              AND l.quantity = a.sold_after - a.sold_before
+              AND CASE WHEN l.quantity = a.sold_after - a.sold_before THEN true
+                ELSE a.sold_after - a.sold_before =
+                  CASE WHEN h.state = {HoldState.SOLD} THEN coalesce(l.quantity, 0) ELSE 0 END
+                  + (SELECT sum(b.sold_before - b.sold_after) FROM lockstep.stock_audit b
+                     WHERE b.scope = a.scope AND b.pool = a.pool AND b.hold = a.hold
+                       AND b.cause = {Cause.RETURNED}) END
             WHEN {Cause.RELEASED} THEN h.state = {HoldState.RELEASED}
               AND l.quantity = a.held_before - a.held_after
             WHEN {Cause.EXPIRED} THEN h.state = {HoldState.EXPIRED}
               AND l.quantity = a.held_before - a.held_after
-            WHEN {Cause.RETURNED} THEN h.state = {HoldState.RETURNED}
-              AND l.quantity = a.sold_before - a.sold_after
+            WHEN {Cause.RETURNED} THEN
+              CASE WHEN h.state = {HoldState.RETURNED}
+                AND l.quantity = a.sold_before - a.sold_after THEN true
+              WHEN h.state = {HoldState.RETURNED} THEN l.quantity IS NULL OR EXISTS (
+                SELECT 1 FROM lockstep.stock_audit b
+                WHERE b.scope = a.scope AND b.pool = a.pool AND b.hold = a.hold
+                  AND b.cause = {Cause.RETURNED} AND b.seq > a.seq)
+              ELSE h.state = {HoldState.SOLD} END
             WHEN {Cause.ACQUIRED} THEN h.state IS NOT NULL
             WHEN {Cause.CHANGED} THEN h.state IS NOT NULL
             ELSE true END IS TRUE AS told

@@ -11,12 +11,14 @@ import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.NotSold;
+import dev.lockstep.hold.HoldOutcome.PartReturned;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -134,7 +136,7 @@ class DecisionTest {
     Map<String, Integer> seen = new HashMap<>();
     History.histories(Kind.values())
         .sampleStream()
-        .limit(300)
+        .limit(600)
         .forEach(
             history -> {
               MemoryScope scope = history.scope();
@@ -181,6 +183,11 @@ class DecisionTest {
     }
     if (outcome instanceof LinesDiffer differ) {
       return "LinesDiffer " + plain(differ.hold());
+    }
+    if (outcome instanceof PartReturned part) {
+      Map<PoolId, Integer> returned = new TreeMap<>();
+      part.returned().forEach(line -> returned.put(line.pool(), line.quantity()));
+      return "PartReturned %s %s".formatted(plain(part.hold()), returned);
     }
     if (outcome instanceof NotSold not) {
       return "NotSold " + plain(not.hold());

@@ -82,7 +82,7 @@ record History(OptionalInt limit, List<Kind> kinds, List<Integer> totals, List<S
 
   private static Arbitrary<HoldCommand<?>> commands(List<Kind> kinds) {
     return Combinators.combine(
-            Arbitraries.of(0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 5),
+            Arbitraries.of(0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 5, 5),
             Arbitraries.integers().between(1, HOLDS),
             Arbitraries.integers().between(1, BUYERS),
             lines(kinds).list().ofMinSize(1).ofMaxSize(3),
@@ -105,7 +105,7 @@ record History(OptionalInt limit, List<Kind> kinds, List<Integer> totals, List<S
           new Extend(
               MemoryScope.SCOPE, id, holdFor, actor, actor.onlyBuyer().map(buyers -> BUYERS_BOUND));
       case 3 -> new Release(MemoryScope.SCOPE, id, actor);
-      case 5 -> new Return(MemoryScope.SCOPE, id, actor);
+      case 5 -> new Return(MemoryScope.SCOPE, id, actor, seconds % 3 == 0 ? List.of() : lines);
       default ->
           new Confirm(
               MemoryScope.SCOPE,

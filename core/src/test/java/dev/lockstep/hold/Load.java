@@ -57,7 +57,7 @@ final class Load implements AutoCloseable {
     HoldId hold = mine.get(random.nextInt(mine.size()));
     return switch (random.nextInt(8)) {
       case 0 -> new Confirm(scope, hold, OPERATOR);
-      case 4 -> new Return(scope, hold, OPERATOR);
+      case 4 -> new Return(scope, hold, OPERATOR, random.nextBoolean() ? List.of() : lines(random));
       case 1, 2 -> new Change(scope, hold, lines(random), OPERATOR);
       case 3 -> new Extend(scope, hold, Duration.ofMinutes(30), OPERATOR);
       default -> new Release(scope, hold, OPERATOR);

@@ -189,7 +189,7 @@ final class MemoryScope {
       Hold changed = change.after();
       StoredHold before = Objects.requireNonNull(holds.get(changed.id()));
       assertThat(before.hold().state()).as("as seen").isEqualTo(change.before());
-      assertThat(change.before() == HoldState.HELD || changed.state() == HoldState.RETURNED)
+      assertThat(change.before() == HoldState.HELD || changed.state().wasSold())
           .as("only a live hold changes, unless it comes back")
           .isTrue();
       holds.put(changed.id(), new StoredHold(changed, before.fingerprint()));

@@ -84,8 +84,8 @@ final class PlainAccount {
     if (command instanceof Return && !known.state().wasSold()) {
       return "NotSold " + hold(command.hold());
     }
-    if (command instanceof Return) {
-      return end(command, known, HoldState.RETURNED);
+    if (command instanceof Return back) {
+      return takeBack(back, known);
     }
     if (command instanceof Confirm confirm
         && (known.state() == HoldState.HELD || known.state() == HoldState.SOLD)
@@ -182,6 +182,39 @@ final class PlainAccount {
     entries.put(command.hold(), known.in(wanted));
     List<PoolCounts> counts = known.lines().stream().map(line -> counts(line.pool())).toList();
     return "Ended %s %s %s".formatted(hold(command.hold()), known.state() == wanted, counts);
+  }
+
+  private String takeBack(Return command, Entry known) {
+    Map<PoolId, Line> left = new TreeMap<>();
+    known.lines().forEach(line -> left.put(line.pool(), line));
+    if (known.state() == HoldState.SOLD) {
+      for (Line part : command.part()) {
+        Line has = left.remove(part.pool());
+        if (has == null
+            || part.quantity() > has.quantity()
+            || !has.units().containsAll(part.units())) {
+          return "LinesDiffer " + hold(command.hold());
+        }
+        if (part.quantity() < has.quantity()) {
+          List<Integer> units = new ArrayList<>(has.units());
+          units.removeAll(part.units());
+          left.put(part.pool(), new Line(part.pool(), has.quantity() - part.quantity(), units));
+        }
+      }
+    }
+    if (known.state() == HoldState.RETURNED || command.part().isEmpty() || left.isEmpty()) {
+      return end(command, known, HoldState.RETURNED);
+    }
+    entries.put(
+        command.hold(),
+        new Entry(
+            known.buyer(),
+            known.asked(),
+            List.copyOf(left.values()),
+            HoldState.SOLD,
+            known.createdAt(),
+            known.expiresAt()));
+    return "PartReturned %s %s".formatted(hold(command.hold()), quantities(command.part()));
   }
 
   private Optional<HoldOutcome> refusal(BuyerId buyer, List<Line> has, List<Line> wants) {

@@ -26,6 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * A batch may be written without reading: several transfers on what the last batch left behind, a
@@ -62,6 +64,31 @@ class UnreadTransfersTest {
     assertThat(bank.faults()).as("it was tried unread").contains(SqlFault.SERIALIZATION);
     assertThat(bank.ask(bank.move(from, world, 9))).isInstanceOf(TransferDone.class);
     assertThat(bank.balance(from)).isZero();
+  }
+
+  /** A lone transfer is one statement, whose transaction has the settings of its session. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "default_transaction_read_only=on",
+        "default_transaction_isolation=serializable",
+        "default_transaction_isolation=repeatable\\ read"
+      })
+  void theDefaultsOfASessionKeepNobodyFromATransfer(String setting) {
+    AccountId world = bank.world();
+    AccountId account = bank.with(world, 0);
+    PGSimpleDataSource sessions = new PGSimpleDataSource();
+    sessions.setUrl(database.url());
+    sessions.setUser(database.user());
+    sessions.setPassword(database.password());
+    sessions.setOptions("-c " + setting);
+    try (Ledger node = new Ledger(new Transactor(sessions))) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(Door.await(node.submit(bank.move(world, account, 1))))
+            .isInstanceOf(TransferDone.class);
+      }
+    }
+    assertThat(bank.balance(account)).isEqualTo(3);
   }
 
   @Test
