@@ -105,7 +105,15 @@ public final class ReplicatedServer implements AutoCloseable {
    * acknowledged.
    */
   public void promote() {
-    execute(standby, "SELECT pg_promote()");
+    // Without waiting in the statement: what the standby still has to replay could cancel it.
+    execute(standby, "SELECT pg_promote(false)");
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    while (isInRecovery(standby)) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("The standby was not promoted within 60 s");
+      }
+      Thread.onSpinWait();
+    }
   }
 
   /** Ends the primary as a power cut would. */
@@ -139,6 +147,18 @@ public final class ReplicatedServer implements AutoCloseable {
             "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'")) {
       row.next();
       return row.getInt(1) == 1;
+    }
+  }
+
+  private static boolean isInRecovery(PostgresServer server) {
+    try (Connection connection =
+            DriverManager.getConnection(server.url(DATABASE), server.user(), server.password());
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT pg_is_in_recovery()")) {
+      row.next();
+      return row.getBoolean(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
     }
   }
 
