@@ -105,7 +105,7 @@ final class ProviderSample {
           @Override
           public void look(Paid purchase) {
             String payment = purchase.intent();
-            if (payment != null && history.givenBackOf(payment) < purchase.amount()) {
+            if (payment != null && history.givenBackOf(payment) < purchase.refunded()) {
               suspect(payment, purchase.name());
             }
           }

@@ -62,7 +62,8 @@ final class ProviderTable {
       StoredEnum.sql(
           """
       SELECT %s, changed_at FROM lockstep_server.purchase
-      WHERE status = {Status.REFUNDED} AND (changed_at, campaign, id) > (?, ?, ?)
+      WHERE (status = {Status.REFUNDED} OR given_back IS NOT NULL)
+        AND (changed_at, campaign, id) > (?, ?, ?)
         AND changed_at < now() - ? * interval '1 millisecond'
       ORDER BY changed_at, campaign, id LIMIT ?"""
               .formatted(COLUMNS),
