@@ -41,8 +41,8 @@ final class ShardTable {
 
   private static final String JOIN =
       """
-      INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at)
-      VALUES (?, ?, ?, false, now() + ? * interval '1 millisecond')""";
+      INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at, lease_ms)
+      VALUES (?, ?, ?, false, now() + ? * interval '1 millisecond', ?)""";
 
   // One heartbeat per node covers all its shards. No row: the node was declared dead. An expired
   // lease that no member has noticed is renewed, which is safe: the shards are still its own.
@@ -62,16 +62,33 @@ final class ShardTable {
              WHERE shard_group = ? AND expires_at <= now() FOR UPDATE SKIP LOCKED) dead
       WHERE m.shard_group = dead.shard_group AND m.member = dead.member""";
 
+  // The database's clock was set back: a dead member's lease would last that much longer. A member
+  // that is alive renews its lease long before the new one ends. Two leases, because a heartbeat
+  // may
+  // be newer than this transaction.
+  private static final String AHEAD =
+      "expires_at > now() + 2 * lease_ms * interval '1 millisecond'";
+
+  private static final String SHORTEN =
+      """
+      UPDATE lockstep.shard_member m SET expires_at = now() + m.lease_ms * interval '1 millisecond'
+      FROM (SELECT shard_group, member FROM lockstep.shard_member
+            WHERE shard_group = ? AND %s FOR UPDATE SKIP LOCKED) ahead
+      WHERE m.shard_group = ahead.shard_group AND m.member = ahead.member"""
+          .formatted(AHEAD);
+
   // Reads shards and members in one snapshot: a member joins before it owns, so an owner missing
   // from the members is gone. Members come last, without a shard.
   private static final String READ =
       """
-      SELECT shard, epoch, owner, NULL AS node, NULL::boolean AS leaving, false AS expired
+      SELECT shard, epoch, owner, NULL AS node, NULL::boolean AS leaving, false AS expired,
+        NULL::boolean AS ahead
       FROM lockstep.shard WHERE shard_group = ?
       UNION ALL
-      SELECT NULL, NULL, member, node, leaving, expires_at <= now()
+      SELECT NULL, NULL, member, node, leaving, expires_at <= now(), %s
       FROM lockstep.shard_member WHERE shard_group = ?
-      ORDER BY shard""";
+      ORDER BY shard"""
+          .formatted(AHEAD);
 
   // Compare-and-set on the epoch. Skips a locked row: another member is taking it, or the former
   // owner still has a fenced transaction open. The next heartbeat tries again.
@@ -166,7 +183,7 @@ final class ShardTable {
   }
 
   void join(UUID member, String node) {
-    inOneTrip(trip -> trip.update(JOIN, group, member, node, leaseMs));
+    inOneTrip(trip -> trip.update(JOIN, group, member, node, leaseMs, leaseMs));
   }
 
   /** Renews a member's lease and reads the group; empty if the member was declared dead. */
@@ -178,6 +195,11 @@ final class ShardTable {
           Rows<Object> beat = trip.update(BEAT, leaseMs, leaving, group, member);
           Rows<Line> lines = read(trip);
           trip.send();
+          if (lines.list().stream().anyMatch(Line::ahead)) {
+            RoundTrip shorten = new RoundTrip(connection);
+            shorten.update(SHORTEN, group);
+            shorten.send();
+          }
           if (lines.list().stream().anyMatch(Line::expired)) {
             RoundTrip again = new RoundTrip(connection);
             again.update(REMOVE_EXPIRED, group);
@@ -254,15 +276,19 @@ final class ShardTable {
   }
 
   /** A row of {@link #READ}: a shard or a member. */
-  private record Line(@Nullable ShardRow shard, @Nullable MemberRow member, boolean expired) {
+  private record Line(
+      @Nullable ShardRow shard, @Nullable MemberRow member, boolean expired, boolean ahead) {
     static Line read(ResultSet row) throws SQLException {
       int shard = row.getInt(1);
       boolean isMember = row.wasNull();
       UUID owner = row.getObject(3, UUID.class);
       return isMember
           ? new Line(
-              null, new MemberRow(owner, row.getString(4), row.getBoolean(5)), row.getBoolean(6))
-          : new Line(new ShardRow(shard, row.getLong(2), owner), null, false);
+              null,
+              new MemberRow(owner, row.getString(4), row.getBoolean(5)),
+              row.getBoolean(6),
+              row.getBoolean(7))
+          : new Line(new ShardRow(shard, row.getLong(2), owner), null, false, false);
     }
   }
 

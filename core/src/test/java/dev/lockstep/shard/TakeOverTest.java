@@ -45,6 +45,22 @@ class TakeOverTest {
     }
   }
 
+  /** Its lease ends an hour from now, by that clock. */
+  @Test
+  void aKilledNodesShardsAreTakenOverSoonAlthoughTheDatabasesClockWasSetBack() throws Exception {
+    try (ChildJvm victim =
+            OwningProcess.start(database, "set back", SHARDS, Duration.ofSeconds(1));
+        TestNode survivor = TestNode.started(database, "set back", SHARDS)) {
+      survivor.awaitOwned(SHARDS / 2);
+      victim.kill();
+      database.execute(
+          "UPDATE lockstep.shard_member SET expires_at = now() + interval '1 hour'"
+              + " WHERE node = 'child'");
+
+      survivor.awaitOwned(SHARDS);
+    }
+  }
+
   @Test
   void aStoppedNodeIsFollowedAndWhenItGoesOnItsWritesAreRefused() throws Exception {
     try (ChildJvm stopped = OwningProcess.start(database, "stopped", SHARDS, TestNode.LONG)) {
