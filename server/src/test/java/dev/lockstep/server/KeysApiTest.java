@@ -74,6 +74,16 @@ class KeysApiTest {
   }
 
   @Test
+  void aKeyExpiresInAYearOfFourDigitsAtTheLatest() throws Exception {
+    JsonObject made =
+        server
+            .operator()
+            .post("/v1/keys", serviceKey().put("expiresAt", "9999-12-31T23:59:59.9999999Z"))
+            .expect(201);
+    assertThat(made.getString("expiresAt")).isEqualTo("9999-12-31T23:59:59.999999Z");
+  }
+
+  @Test
   void aKeySaysWhoseItIs() throws Exception {
     Client operator = server.operator();
     JsonObject buyer = new JsonObject().put("role", "buyer").put("name", "n");

@@ -81,13 +81,13 @@ public final class Campaigns {
   }
 
   /**
-   * The published campaign named by a request's path, for a sale. Whether it still sells is up to
-   * its pools.
+   * The campaign named by a request's path, for a sale. Whether it still sells is up to its pools:
+   * a closed one has paused them, and answers repetitions of what it sold.
    *
-   * @throws ProblemException (in the future) if it does not exist or is not open
+   * @throws ProblemException (in the future) if it does not exist or was never published
    */
   public Future<Campaign> open(Request request) {
-    return visible(request).map(Campaigns::requireOpen);
+    return visible(request).map(Campaigns::requirePublished);
   }
 
   /** The campaign named by a request's path, if the caller may see it. */
@@ -336,8 +336,8 @@ public final class Campaigns {
     return request.body().getString("reason");
   }
 
-  private static Campaign requireOpen(Campaign campaign) {
-    if (campaign.status() != Status.PUBLISHED) {
+  private static Campaign requirePublished(Campaign campaign) {
+    if (!campaign.isPublic()) {
       throw CampaignStore.notOpen(campaign.status());
     }
     return campaign;

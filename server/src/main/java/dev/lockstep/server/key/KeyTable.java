@@ -1,6 +1,7 @@
 package dev.lockstep.server.key;
 
 import dev.lockstep.server.api.Principal;
+import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.key.KeyRow.Revoked;
 import dev.lockstep.tx.Transactor;
@@ -204,7 +205,12 @@ final class KeyTable {
         });
   }
 
-  /** The caller commits. */
+  /**
+   * The caller commits. Whether the key still lives is decided here, under its idempotency key: a
+   * repetition that comes after its end is answered with what was made.
+   *
+   * @throws dev.lockstep.server.api.ProblemException if it would have expired already
+   */
   static KeyRow insert(Connection connection, String id, Secret secret, NewKey key)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
@@ -218,7 +224,11 @@ final class KeyTable {
       statement.setString(8, key.by());
       try (ResultSet row = statement.executeQuery()) {
         row.next();
-        return read(row);
+        KeyRow made = read(row);
+        if (made.expiresAt().isPresent() && !made.expiresAt().get().isAfter(made.createdAt())) {
+          throw Problem.invalid("expiresAt", "must lie in the future").asException();
+        }
+        return made;
       }
     }
   }

@@ -156,14 +156,14 @@ public final class Scheduling {
     return workers.run(
         () -> {
           ScheduleId id = schedules.nextId();
-          JsonObject body = withTimeToCome(request.body());
-          NewSchedule content = ScheduleJson.content(deliveries, id, body);
           Act act = Act.of(request, "make schedule", id.toString());
           // Not recorded as an action: programs create thousands, and their own records say why.
           boolean kept = request.principal().role() == Role.OPERATOR;
           TxWork<Answer> work =
               connection -> {
-                Answer made = create(connection, id, stillToCome(connection, content));
+                // Under the key: a repetition is answered even when the time has passed since.
+                JsonObject body = withTimeToCome(request.body(), now(connection));
+                Answer made = create(connection, id, ScheduleJson.content(deliveries, id, body));
                 if (kept) {
                   JobActs.record(connection, act, 0);
                 }
@@ -186,10 +186,12 @@ public final class Scheduling {
         .withVersion(made.version());
   }
 
-  /** Uses the database's clock, which runs the schedule. */
-  private JsonObject withTimeToCome(JsonObject body) {
+  /**
+   * @param now on the database's clock, which runs the schedule
+   */
+  private static JsonObject withTimeToCome(JsonObject body, Instant now) {
     return body.getJsonObject("when").containsKey("at")
-        ? ScheduleJson.withTimeToCome(body, transactor.call(Scheduling::now))
+        ? ScheduleJson.withTimeToCome(body, now)
         : body;
   }
 
@@ -230,7 +232,7 @@ public final class Scheduling {
           JsonObject body = ScheduleJson.changed(seen, request.body());
           boolean moved = request.body().containsKey("when");
           if (moved) {
-            body = withTimeToCome(body);
+            body = withTimeToCome(body, transactor.call(Scheduling::now));
           }
           NewSchedule content = ScheduleJson.content(deliveries, id, body);
           OptionalInt version = OptionalInt.of(seen.version());
