@@ -6,22 +6,28 @@ import dev.lockstep.prove.check.Violation;
 import dev.lockstep.prove.fault.Cluster;
 import dev.lockstep.prove.fault.Coverage;
 import dev.lockstep.prove.history.History;
-import dev.lockstep.prove.history.Op;
 import dev.lockstep.prove.history.Status;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.SQLException;
-import java.util.EnumMap;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of rounds on one cluster. Stops at the first round that breaks a promise. Not thread-safe.
+ * A row of rounds on one cluster. Each round is judged while the next one works; the campaign ends
+ * after the first that broke a promise. Two histories are in memory at most. Not thread-safe.
  */
 public final class Campaign implements AutoCloseable {
+  /** A database with the rows of many rounds makes plans that belong to no promise. */
+  private static final int ROUNDS_PER_DATABASE = 20;
+
+  private static final int SHOPS = 2;
+
   /** Hears how a campaign goes. */
   public interface Listener {
     default void onProgress(int round, long calls) {}
@@ -33,7 +39,7 @@ public final class Campaign implements AutoCloseable {
    * What is changed behind the library's back.
    *
    * @param statements changes each statement on its way to the database; null: none
-   * @param schema run in the new database first; empty: nothing
+   * @param schema run in each new database first; empty: nothing
    */
   public record Tampering(@Nullable UnaryOperator<String> statements, String schema) {
     public static final Tampering NONE = new Tampering(null, "");
@@ -42,16 +48,25 @@ public final class Campaign implements AutoCloseable {
   /**
    * What came of a campaign.
    *
-   * @param round the last one
+   * @param round the last one; the one that broke a promise, if one did
+   * @param operations calls of clients, runs of jobs and deliveries of events
+   * @param reads what was read once all stood still
+   * @param parts pools, buyers, keys, books and the like that were judged alone
+   * @param undecided parts of which the search for an order was given up
+   * @param took from the first call to the last verdict
    * @param calls all that were recorded, by kind and how they ended
-   * @param violations of the last round
-   * @param failing the last round's history, if it broke something
+   * @param violations of one round
+   * @param failing that round's history, if it broke something
    */
   public record Result(
       long seed,
       int rounds,
       int round,
       long operations,
+      long reads,
+      long parts,
+      long undecided,
+      Duration took,
       Map<String, Map<Status, Long>> calls,
       Coverage coverage,
       List<Violation> violations,
@@ -59,6 +74,10 @@ public final class Campaign implements AutoCloseable {
 
     public boolean passed() {
       return violations.isEmpty();
+    }
+
+    public long operationsPerSecond() {
+      return operations * 1_000 / Math.max(1, took.toMillis());
     }
 
     /** The shortest history that still breaks the first broken promise. */
@@ -72,13 +91,16 @@ public final class Campaign implements AutoCloseable {
 
   private final Cluster cluster;
   private final Coverage coverage = new Coverage();
+  private final ExecutorService checks = Executors.newSingleThreadExecutor();
   private int databases;
 
-  public Campaign(Path folder, int nodes) throws IOException {
-    this.cluster = Cluster.start(folder, nodes, coverage);
+  /** Starts what the configuration needs: shops only if they are to sell. */
+  public Campaign(Path folder, CampaignConfig config) throws IOException {
+    int shops = config.workloads().contains("purchases") ? SHOPS : 0;
+    this.cluster = Cluster.start(folder, config.nodes(), shops, coverage);
   }
 
-  /** Runs on an empty database of its own. */
+  /** Runs on empty databases of its own. */
   public Result run(CampaignConfig config, Listener listener)
       throws InterruptedException, SQLException {
     return run(config, listener, Tampering.NONE);
@@ -90,6 +112,33 @@ public final class Campaign implements AutoCloseable {
    */
   public Result run(CampaignConfig config, Listener listener, Tampering tampering)
       throws InterruptedException, SQLException {
+    begin(tampering);
+    Totals totals = new Totals(config.seed(), coverage);
+    long end = System.nanoTime() + config.time().toNanos();
+    long inRounds = 0;
+    int number = config.firstRound();
+    do {
+      if (totals.rounds() > 0 && totals.rounds() % ROUNDS_PER_DATABASE == 0) {
+        begin(tampering);
+      }
+      int round = number++;
+      long before = totals.operations();
+      History history =
+          new RoundRun(cluster, config, round)
+              .run(count -> listener.onProgress(round, before + count));
+      inRounds += config.roundTime().toNanos();
+      totals.awaitVerdict();
+      if (totals.passed()) {
+        totals.add(round, history, checks.submit(() -> Checkers.check(history)));
+        totals.awaitVerdictForAWhile();
+      }
+      listener.onRound(round, totals.result());
+    } while (totals.passed() && System.nanoTime() < end && inRounds < config.time().toNanos());
+    totals.awaitVerdict();
+    return totals.result();
+  }
+
+  private void begin(Tampering tampering) throws InterruptedException, SQLException {
     cluster.rewriting(null);
     cluster.newDatabase("prove_" + ++databases);
     if (!tampering.schema().isEmpty()) {
@@ -100,46 +149,11 @@ public final class Campaign implements AutoCloseable {
       // What is prepared already was not changed.
       cluster.heal();
     }
-    Map<String, Map<Status, Long>> calls = new TreeMap<>();
-    long operations = 0;
-    long end = System.nanoTime() + config.time().toNanos();
-    long inRounds = 0;
-    int rounds = 0;
-    Result result;
-    do {
-      int round = config.firstRound() + rounds;
-      History history =
-          new RoundRun(cluster, config, round).run(count -> listener.onProgress(round, count));
-      rounds++;
-      inRounds += config.roundTime().toNanos();
-      operations += history.ops().size();
-      count(history, calls);
-      List<Violation> violations = Checkers.check(history);
-      result =
-          new Result(
-              config.seed(),
-              rounds,
-              round,
-              operations,
-              calls,
-              coverage,
-              violations,
-              violations.isEmpty() ? null : history);
-      listener.onRound(round, result);
-    } while (result.passed() && System.nanoTime() < end && inRounds < config.time().toNanos());
-    return result;
-  }
-
-  private static void count(History history, Map<String, Map<Status, Long>> calls) {
-    for (Op op : history.ops()) {
-      calls
-          .computeIfAbsent(op.kind(), kind -> new EnumMap<>(Status.class))
-          .merge(op.status(), 1L, Long::sum);
-    }
   }
 
   @Override
   public void close() {
+    checks.shutdownNow();
     cluster.close();
   }
 }

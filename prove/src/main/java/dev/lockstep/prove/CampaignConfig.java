@@ -54,7 +54,7 @@ public record CampaignConfig(
   /** Every workload and every fault, three nodes. */
   public static CampaignConfig of(long seed, Duration time) {
     return new CampaignConfig(
-        seed, time, Workloads.NAMES, List.of(Fault.values()), 3, 3, Duration.ofSeconds(15), 0);
+        seed, time, Workloads.NAMES, List.of(Fault.values()), 3, 12, Duration.ofSeconds(60), 0);
   }
 
   public CampaignConfig with(List<String> someWorkloads, List<Fault> someFaults) {

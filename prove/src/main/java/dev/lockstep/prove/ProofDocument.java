@@ -32,9 +32,12 @@ final class ProofDocument {
 
         """);
     page.append(
-        "%s.%n%nMachine: %s, %d processors, %s. Java %s. Commit %s. Nodes: %d. Workloads: %s.%n%n"
+        "%s.%n%n%,d pools, buyers, keys, books and the like were judged alone; for %,d of them the search for an order was given up.%nBesides the operations, %,d reads were made at the end of rounds.%n%nMachine: %s, %d processors, %s. Java %s. Commit %s. Nodes: %d. Workloads: %s.%n%n"
             .formatted(
                 summary,
+                result.parts(),
+                result.undecided(),
+                result.reads(),
                 System.getProperty("os.arch"),
                 Runtime.getRuntime().availableProcessors(),
                 System.getProperty("os.name"),
@@ -46,7 +49,7 @@ final class ProofDocument {
         "## Faults\n\nHow often each was injected, and how many transactions it met in each phase.\n\n");
     page.append(
         "| Fault | Meaning | Injected | In a statement | Between two | In COMMIT |\n|---|---|---|---|---|---|\n");
-    for (Fault fault : Fault.values()) {
+    for (Fault fault : config.faults()) {
       page.append(
           "| `%s` | %s | %d | %d | %d | %d |%n"
               .formatted(
@@ -80,9 +83,8 @@ final class ProofDocument {
 
         ## Not tried
 
-        Processes of the server, purchases with payments and webhooks, PgBouncer, Kafka and the gateway as parts of a campaign; promotion
-        of a standby; wrong clocks; a full disk; an ICU collation; PostgreSQL 14 to 17. Their own tests cover some of these
-        ([guarantees](guarantees.md)).
+        PgBouncer and Kafka as parts of a campaign; promotion of a standby; wrong clocks; a full disk; an ICU collation; PostgreSQL 14
+        to 17. Their own tests cover some of these ([guarantees](guarantees.md)).
         """);
     return page.toString();
   }

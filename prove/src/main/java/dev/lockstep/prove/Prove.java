@@ -66,7 +66,7 @@ public final class Prove implements Callable<Integer> {
   @Option(
       names = "--clients",
       paramLabel = "N",
-      defaultValue = "3",
+      defaultValue = "12",
       description = "Clients of each workload (default ${DEFAULT-VALUE}).")
   private int clients;
 
@@ -119,7 +119,7 @@ public final class Prove implements Callable<Integer> {
     ProgressLine progress = new ProgressLine(config);
     progress.say("Starting PostgreSQL and %d nodes, seed %d".formatted(nodes, seed));
     Campaign.Result result;
-    try (Campaign campaign = new Campaign(folder, nodes)) {
+    try (Campaign campaign = new Campaign(folder, config)) {
       result = campaign.run(config, progress);
     } finally {
       progress.done();
@@ -178,6 +178,6 @@ public final class Prove implements Callable<Integer> {
         .with(workloads, faults.isEmpty() ? List.of(Fault.values()) : some)
         .withNodes(nodes)
         .withClients(clients)
-        .withRounds(Duration.ofSeconds(15), round);
+        .withRounds(Duration.ofSeconds(60), round);
   }
 }

@@ -30,17 +30,22 @@ final class Report {
   }
 
   private String summary() {
-    return "Seed %d, %d rounds, %,d calls checked, %,d faults injected, %d violations"
+    return "Seed %d, %d rounds in %d s, %,d operations checked (%,d/s), %,d faults injected, %d violations"
         .formatted(
             result.seed(),
             result.rounds(),
+            result.took().toSeconds(),
             result.operations(),
+            result.operationsPerSecond(),
             injections(),
             result.violations().size());
   }
 
   String text() {
-    StringBuilder text = new StringBuilder(summary()).append("\n\n");
+    StringBuilder text = new StringBuilder(summary()).append('\n');
+    text.append(
+        "%,d parts judged alone, %,d undecided; %,d reads at the end of rounds%n%n"
+            .formatted(result.parts(), result.undecided(), result.reads()));
     text.append(
         String.format(
             Locale.ROOT, "%-24s %9s %9s %9s %9s%n", "calls", "ok", "refused", "failed", "unknown"));
@@ -113,8 +118,16 @@ final class Report {
   String json() {
     StringBuilder json = new StringBuilder();
     json.append(
-        "{\"seed\":%d,\"rounds\":%d,\"operations\":%d,\"injections\":{"
-            .formatted(result.seed(), result.rounds(), result.operations()));
+        "{\"seed\":%d,\"rounds\":%d,\"round\":%d,\"seconds\":%d,\"operations\":%d,\"reads\":%d,\"parts\":%d,\"undecided\":%d,\"injections\":{"
+            .formatted(
+                result.seed(),
+                result.rounds(),
+                result.round(),
+                result.took().toSeconds(),
+                result.operations(),
+                result.reads(),
+                result.parts(),
+                result.undecided()));
     List<String> parts = new ArrayList<>();
     for (Fault fault : config.faults()) {
       parts.add("\"%s\":%d".formatted(fault.word(), coverage.injections(fault)));

@@ -1,8 +1,7 @@
 package dev.lockstep.prove;
 
+import dev.lockstep.prove.fault.Breakers;
 import dev.lockstep.prove.fault.Cluster;
-import dev.lockstep.prove.fault.Fault;
-import dev.lockstep.prove.fault.Injector;
 import dev.lockstep.prove.history.History;
 import dev.lockstep.prove.work.Client;
 import dev.lockstep.prove.work.Round;
@@ -19,18 +18,21 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Runs one round: prepare, work while things break, mend, read everything. */
 final class RoundRun {
+  private static final Logger log = LoggerFactory.getLogger(RoundRun.class);
   private static final long FINISH_SECONDS = 240;
-  private static final int LONGEST_GAP_MS = 120;
-  private static final int AFTER_CRASH_MS = 2_500;
+  private static final long STEP_MS = 200;
 
   private final Cluster cluster;
   private final CampaignConfig config;
   private final Round round;
   private final long seed;
   private final List<Workload> workloads = new ArrayList<>();
+  private final long begun = System.nanoTime();
   private volatile boolean over;
 
   RoundRun(Cluster cluster, CampaignConfig config, int number) {
@@ -50,42 +52,52 @@ final class RoundRun {
     cluster.listener(round);
     ExecutorService threads = Executors.newCachedThreadPool();
     try {
-      Client preparing = new Client(round, -2, seed);
+      List<Future<?>> preparing = new ArrayList<>();
       for (Workload workload : workloads) {
-        workload.prepare(preparing);
+        Client client = round.clients(1, -2 - preparing.size(), seed).get(0);
+        preparing.add(threads.submit(() -> prepare(workload, client)));
       }
+      await(preparing);
       List<Future<?>> clients = new ArrayList<>();
-      int number = 0;
       for (Workload workload : workloads) {
-        for (int i = 0; i < config.clients(); i++) {
-          Client client = new Client(round, ++number, seed + number);
+        for (Client client : round.clients(config.clients(), clients.size() + 1, seed)) {
           clients.add(threads.submit(() -> work(workload, client)));
         }
       }
       breakThings(progress);
-      round.calm();
-      cluster.heal();
       over = true;
+      round.calm();
+      note("worked");
+      heal();
       await(clients);
-      cluster.heal();
+      note("healed");
+      heal();
       cluster.settle();
+      note("settled");
       List<Future<?>> finishing = new ArrayList<>();
       for (Workload workload : workloads) {
-        Client client = new Client(round, -3 - finishing.size(), seed);
-        finishing.add(
-            threads.submit(
-                () -> {
-                  workload.finish(client);
-                  return null;
-                }));
+        Client client = round.clients(1, -100 - finishing.size(), seed).get(0);
+        finishing.add(threads.submit(() -> finish(workload, client)));
       }
       await(finishing);
+      note("finished");
     } finally {
       over = true;
       threads.shutdownNow();
     }
     progress.accept(round.recorder().count());
     return round.recorder().history();
+  }
+
+  private static Void prepare(Workload workload, Client client) throws InterruptedException {
+    workload.prepare(client);
+    return null;
+  }
+
+  private Void finish(Workload workload, Client client) throws InterruptedException {
+    workload.finish(client);
+    note(workload.getClass().getSimpleName());
+    return null;
   }
 
   private Void work(Workload workload, Client client) throws InterruptedException {
@@ -95,43 +107,28 @@ final class RoundRun {
     return null;
   }
 
-  private void breakThings(LongConsumer progress) throws InterruptedException {
-    Injector injector = new Injector(cluster);
-    Random random = new Random(seed);
-    List<Fault> deck = deck(config.faults());
-    long end = System.nanoTime() + config.roundTime().toNanos();
-    while (System.nanoTime() < end) {
-      if (deck.isEmpty()) {
-        TimeUnit.MILLISECONDS.sleep(LONGEST_GAP_MS);
-      } else {
-        TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_GAP_MS));
-        Fault fault = deck.get(random.nextInt(deck.size()));
-        injector.inject(fault, random);
-        if (fault == Fault.CRASH) {
-          // Without work in between there would be nothing to lose.
-          TimeUnit.MILLISECONDS.sleep(random.nextInt(AFTER_CRASH_MS));
-        }
-      }
-      progress.accept(round.recorder().count());
+  /** Where nothing was broken, cuts would be the first faults. */
+  private void heal() throws InterruptedException {
+    if (!config.faults().isEmpty()) {
+      cluster.heal();
     }
   }
 
-  /** Quick faults come more often than those that take seconds. */
-  private static List<Fault> deck(List<Fault> faults) {
-    List<Fault> deck = new ArrayList<>();
-    for (Fault fault : faults) {
-      int times =
-          switch (fault) {
-            case CUT_BEFORE_COMMIT, CUT_DURING_COMMIT, CUT_AFTER_COMMIT -> 6;
-            case CUT_ALL, TERMINATE -> 5;
-            case SLOW_COMMIT, REFUSE, SWALLOW, KILL -> 2;
-            default -> 1;
-          };
-      for (int i = 0; i < times; i++) {
-        deck.add(fault);
+  private void note(String done) {
+    log.debug("Round {}: {} after {} ms", seed, done, (System.nanoTime() - begun) / 1_000_000);
+  }
+
+  private void breakThings(LongConsumer progress) throws InterruptedException {
+    long end = System.nanoTime() + config.roundTime().toNanos();
+    Breakers breakers = Breakers.start(cluster, config.faults(), seed);
+    try {
+      while (System.nanoTime() < end) {
+        TimeUnit.MILLISECONDS.sleep(STEP_MS);
+        progress.accept(round.recorder().count());
       }
+    } finally {
+      breakers.close();
     }
-    return deck;
   }
 
   private static void await(List<Future<?>> futures) throws InterruptedException {

@@ -4,7 +4,7 @@
  *
  * <p>Start with {@link dev.lockstep.prove.Campaign}; {@link dev.lockstep.prove.Prove} is the
  * command. A campaign is a series of rounds. Each round works with things of its own, so its
- * history is checked when the round is over. {@code work} has what clients do, {@code node} the
+ * history is checked while the next round works. {@code work} has what clients do, {@code node} the
  * processes they talk to, {@code fault} what breaks, {@code history} and {@code check} the
  * judgement.
  *

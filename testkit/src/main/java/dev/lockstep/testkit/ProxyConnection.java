@@ -173,8 +173,12 @@ final class ProxyConnection {
       if (passage.then() == Passage.Then.CUT) {
         throw new IOException("cut by the tap");
       }
-      if (passage.then() == Passage.Then.FINISH_THEN_CUT) {
+      boolean leaves = passage.then() == Passage.Then.LEAVE;
+      if (leaves || passage.then() == Passage.Then.FINISH_THEN_CUT) {
         finish();
+        if (leaves) {
+          reset(client);
+        }
         if (!toClient) {
           return;
         }

@@ -51,6 +51,7 @@ public final class TcpProxy implements AutoCloseable {
     enum Then {
       CONTINUE,
       CUT,
+      LEAVE,
       FINISH_THEN_CUT
     }
 
@@ -72,9 +73,12 @@ public final class TcpProxy implements AutoCloseable {
       return new Passage(new byte[0], Then.CUT);
     }
 
-    /** Forwards these bytes and resets both sides at once, whatever the server is doing. */
-    public static Passage forwardThenCut(byte[] bytes) {
-      return new Passage(bytes, Then.CUT);
+    /**
+     * Forwards these bytes and nothing after them, and resets the client at once. The server works
+     * on what it has; only then does it see that its client has closed.
+     */
+    public static Passage forwardThenLeave(byte[] bytes) {
+      return new Passage(bytes, Then.LEAVE);
     }
 
     /**

@@ -205,6 +205,36 @@ class TcpProxyTest {
   }
 
   @Test
+  void aTapCanLetTheClientLeaveBeforeTheServerIsDone() throws Exception {
+    CountDownLatch serverDone = new CountDownLatch(1);
+    ServerSocket slow = new ServerSocket(0, 0, loopback());
+    TcpProxy.Tap tap =
+        new TcpProxy.Tap() {
+          @Override
+          public Passage toServer(byte[] bytes) {
+            return Passage.forwardThenLeave(bytes);
+          }
+
+          @Override
+          public void serverDone() {
+            serverDone.countDown();
+          }
+        };
+    try (slow;
+        TcpProxy proxy = TcpProxy.to("127.0.0.1", slow.getLocalPort(), () -> tap);
+        Socket client = connect(proxy);
+        Socket server = slow.accept()) {
+      send(client, "work");
+      assertThatThrownBy(() -> client.getInputStream().read()).isInstanceOf(IOException.class);
+
+      assertThat(receive(server, 4)).isEqualTo("work");
+      assertThat(serverDone.getCount()).isEqualTo(1);
+      server.shutdownOutput();
+      serverDone.await();
+    }
+  }
+
+  @Test
   void closingEndsConnectionsEvenWhileStalled() throws IOException {
     TcpProxy proxy = proxy();
     try (Socket client = connect(proxy)) {

@@ -22,10 +22,26 @@ public final class Checkers {
 
   private Checkers() {}
 
-  public static List<Violation> check(History history) {
+  /**
+   * What came of checking a history.
+   *
+   * @param parts how many parts were judged
+   * @param undecided of how many the search for an order was given up; rules that need no search
+   *     were checked
+   */
+  public record Verdict(List<Violation> violations, long parts, long undecided) {}
+
+  /** Judges part by part. */
+  public static Verdict check(History history) {
     List<Violation> all = new ArrayList<>();
-    ALL.forEach(checker -> all.addAll(checker.check(history)));
-    return all;
+    long count = 0;
+    for (Checker checker : ALL) {
+      Map<String, History> parts = checker.parts(history);
+      count += parts.size();
+      parts.forEach((part, own) -> all.addAll(checker.check(part, own)));
+    }
+    List<Violation> broken = all.stream().filter(each -> !each.isUndecided()).toList();
+    return new Verdict(broken, count, all.size() - broken.size());
   }
 
   public static Checker named(String name) {

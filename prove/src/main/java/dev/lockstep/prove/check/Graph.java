@@ -24,19 +24,20 @@ final class Graph {
 
   /** A shortest cycle; empty if there is none. */
   List<Op> cycle() {
-    // What can be removed because nothing leads to it, or nothing from it, is in no cycle.
+    // What nothing leads to is in no cycle, and then neither is what only that led to.
+    Map<Op, Integer> incoming = new HashMap<>();
+    edges.values().forEach(all -> all.forEach(to -> incoming.merge(to, 1, Integer::sum)));
     Set<Op> left = new LinkedHashSet<>(edges.keySet());
-    boolean changed = true;
-    while (changed) {
-      Set<Op> reached = new LinkedHashSet<>();
-      for (Op op : left) {
-        for (Op to : edges.getOrDefault(op, Set.of())) {
-          if (left.contains(to)) {
-            reached.add(to);
-          }
+    Deque<Op> free = new ArrayDeque<>();
+    left.stream().filter(op -> !incoming.containsKey(op)).forEach(free::add);
+    while (!free.isEmpty()) {
+      Op op = free.remove();
+      left.remove(op);
+      for (Op to : edges.getOrDefault(op, Set.of())) {
+        if (incoming.merge(to, -1, Integer::sum) == 0) {
+          free.add(to);
         }
       }
-      changed = left.retainAll(reached);
     }
     List<Op> shortest = List.of();
     for (Op op : left) {

@@ -215,17 +215,15 @@ final class JobChecker implements Checker {
         .filter(op -> op.ok() && op.args().has("unique"))
         .forEach(
             op -> keys.computeIfAbsent(op.args().text("unique"), k -> new ArrayList<>()).add(op));
+    Set<String> cancels = new HashSet<>();
+    history.of("job.cancel").forEach(op -> cancels.add(op.args().text("job")));
     keys.forEach(
         (key, jobs) -> {
           for (Op first : jobs) {
-            List<Effect> done = effects.get(first.result().text("job"));
+            String job = first.result().text("job");
+            List<Effect> done = cancels.contains(job) ? null : effects.get(job);
             for (Op second : jobs) {
-              boolean cancelled =
-                  history
-                      .of("job.cancel")
-                      .anyMatch(op -> op.args().text("job").equals(first.result().text("job")));
               if (first.before(second)
-                  && !cancelled
                   && done != null
                   && history.driverNanos(done.get(0).at()) > second.end() + 150_000_000) {
                 found.add(

@@ -295,30 +295,17 @@ final class LedgerChecker implements Checker {
     if (floor == null) {
       return;
     }
+    Available available = new Available(floor);
+    for (Entry entry : entries.values()) {
+      boolean begins = entry.kind().equals("MOVED") || entry.kind().equals("RESERVED");
+      List<Op> by = begins ? byTransfer.getOrDefault(entry.transfer(), List.of()) : List.of();
+      available.add(entry.balance() - entry.pending() - floor, by);
+    }
     for (Op op : history.ops()) {
-      if (!op.refused()
-          || !op.result().text("why").equals("InsufficientFunds")
-          || op.result().number("account") != account) {
-        continue;
-      }
-      boolean possible = false;
-      int lowest = 0;
-      List<Long> seen = new ArrayList<>(List.of(-floor));
-      for (Entry entry : entries.values()) {
-        List<Op> by = byTransfer.getOrDefault(entry.transfer(), List.of());
-        boolean begins = entry.kind().equals("MOVED") || entry.kind().equals("RESERVED");
-        if (begins && by.stream().anyMatch(op::before)) {
-          break;
-        }
-        seen.add(entry.balance() - entry.pending() - floor);
-        if (begins && by.stream().anyMatch(other -> other.before(op))) {
-          lowest = seen.size() - 1;
-        }
-      }
-      for (int i = lowest; i < seen.size(); i++) {
-        possible |= seen.get(i) == op.result().number("available");
-      }
-      if (!possible) {
+      if (op.refused()
+          && op.result().text("why").equals("InsufficientFunds")
+          && op.result().number("account") == account
+          && !available.ever(op.result().number("available"), op)) {
         found.add(of("a refusal was true", "account " + account, op.toString()));
         return;
       }

@@ -1,12 +1,12 @@
 package dev.lockstep.prove.check;
 
+import dev.lockstep.prove.history.Fields;
 import dev.lockstep.prove.history.History;
 import dev.lockstep.prove.history.Op;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** One effect per key: every caller that got an answer got that effect's answer. */
 final class OnceChecker implements Checker {
@@ -17,16 +17,25 @@ final class OnceChecker implements Checker {
 
   @Override
   public Map<String, History> parts(History history) {
-    Set<String> keys = new HashSet<>();
-    history.of("once.run").forEach(op -> keys.add(op.args().text("key")));
-    List<Op> reads = history.of("final.effects").toList();
     Map<String, History> parts =
         Checkers.split(
             history, op -> op.is("once.run") ? List.of(op.args().text("key")) : List.of());
+    List<Op> reads = history.of("final.effects").toList();
+    if (reads.isEmpty()) {
+      return parts;
+    }
+    // Each key gets its own effects of the last reading.
+    Op read = reads.get(reads.size() - 1);
+    Map<String, List<String>> effects = new HashMap<>();
+    for (String each : read.result().parts("effects", ",")) {
+      String key = each.substring(0, each.lastIndexOf(':'));
+      effects.computeIfAbsent(key, k -> new ArrayList<>()).add(each);
+    }
     parts.replaceAll(
         (key, own) -> {
           List<Op> ops = new ArrayList<>(own.ops());
-          ops.addAll(reads);
+          String its = String.join(",", effects.getOrDefault(key, List.of()));
+          ops.add(read.with(Fields.of("effects", its)));
           return new History(ops, history.wallOffsetNanos());
         });
     return parts;
@@ -41,9 +50,7 @@ final class OnceChecker implements Checker {
             op -> {
               effects.clear();
               for (String each : op.result().parts("effects", ",")) {
-                if (each.startsWith(key + ":")) {
-                  effects.add(each.substring(key.length() + 1));
-                }
+                effects.add(each.substring(key.length() + 1));
               }
             });
     boolean wasRead = history.of("final.effects").findAny().isPresent();

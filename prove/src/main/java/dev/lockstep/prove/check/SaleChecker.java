@@ -4,11 +4,16 @@ import dev.lockstep.prove.history.Fields;
 import dev.lockstep.prove.history.History;
 import dev.lockstep.prove.history.Op;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** A sale is whole: hold, transfer, event and job are all there, once, or none of them is. */
 final class SaleChecker implements Checker {
+  private static final int UUID_LENGTH = 36;
+
   @Override
   public String name() {
     return "sales";
@@ -30,12 +35,24 @@ final class SaleChecker implements Checker {
                   case "sink.took" -> List.of(op.result().text("body"));
                   default -> List.of();
                 });
-    List<Op> done = history.of("final.done").toList();
+    List<Op> reads = history.of("final.done").toList();
+    // A job's name ends with its hold.
+    Map<String, Set<String>> done = new HashMap<>();
+    for (Op read : reads) {
+      for (String each : read.result().parts("done", ",")) {
+        String name = each.split(";", -1)[1];
+        String hold = name.substring(Math.max(0, name.length() - UUID_LENGTH));
+        done.computeIfAbsent(hold, h -> new TreeSet<>()).add(each);
+      }
+    }
     sales.replaceAll(
         (hold, own) -> {
           List<Op> ops = new ArrayList<>(own.ops());
           ops.addAll(about.getOrDefault(hold, new History(List.of(), 0)).ops());
-          ops.addAll(done);
+          if (!reads.isEmpty()) {
+            String its = String.join(",", done.getOrDefault(hold, Set.of()));
+            ops.add(reads.get(0).with(Fields.of("done", its)));
+          }
           return new History(ops, history.wallOffsetNanos());
         });
     return sales;

@@ -13,6 +13,17 @@ import java.util.List;
  */
 public record Violation(
     String checker, String rule, String part, String message, List<Op> witness) {
+  private static final String UNDECIDED = "undecided";
+
+  /** Not a violation: the search for an order was given up. */
+  static Violation undecided(String checker, String part) {
+    return new Violation(checker, UNDECIDED, part, "the search was given up", List.of());
+  }
+
+  boolean isUndecided() {
+    return rule.equals(UNDECIDED);
+  }
+
   @Override
   public String toString() {
     return "%s: %s (%s): %s".formatted(checker, rule, part, message);

@@ -4,8 +4,15 @@ import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresServer;
 import dev.lockstep.prove.history.Fields;
 import dev.lockstep.prove.node.Answer;
+import dev.lockstep.prove.node.NodeMain;
 import dev.lockstep.prove.node.NodeSettings;
+import dev.lockstep.prove.node.ShopMain;
+import dev.lockstep.prove.node.ShopSettings;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -16,6 +23,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +39,8 @@ public final class Cluster implements AutoCloseable {
 
   private static final Duration START_PATIENCE = Duration.ofSeconds(60);
   private static final int START_ATTEMPTS = 3;
+  private static final String SHOP = "_shop";
+  private static final String BANK = "_bank";
   private static final long SETTLE_STEP_MS = 50;
   private static final int SETTLE_STEPS = 1_200;
 
@@ -44,13 +54,6 @@ public final class Cluster implements AutoCloseable {
         at timestamptz NOT NULL DEFAULT clock_timestamp());
       CREATE INDEX ON prove.done (name text_pattern_ops);
       CREATE TABLE prove.list (key bigint PRIMARY KEY, items bigint[] NOT NULL);
-      CREATE FUNCTION prove.slow() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN
-        IF coalesce(current_setting('prove.slept', true), '') <> 'yes' THEN
-          PERFORM set_config('prove.slept', 'yes', true), pg_sleep(0.25);
-        END IF;
-        RETURN NULL;
-      END $$;
       """;
 
   private final PostgresServer server;
@@ -58,6 +61,9 @@ public final class Cluster implements AutoCloseable {
   private final ExecutorService threads;
   private final List<Line> lines = new ArrayList<>();
   private final List<@Nullable NodeProcess> nodes = new ArrayList<>();
+  // The last of the nodes are shops.
+  private final int[] shopPorts;
+  private @Nullable Bank bank;
   private final AtomicInteger lives = new AtomicInteger();
   private final Coverage coverage;
   private final NodeProcess.Listener relayed = new Relayed();
@@ -85,8 +91,10 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
-  private Cluster(PostgresServer server, Path folder, int nodeCount, Coverage coverage) {
+  private Cluster(
+      PostgresServer server, Path folder, int nodeCount, int shopCount, Coverage coverage) {
     this.server = server;
+    this.shopPorts = new int[shopCount];
     this.folder = folder;
     this.coverage = coverage;
     this.threads =
@@ -96,14 +104,20 @@ public final class Cluster implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             });
-    for (int i = 0; i < nodeCount; i++) {
+    for (int i = 0; i < nodeCount + shopCount; i++) {
       lines.add(new Line(server.port(), coverage));
       nodes.add(null);
     }
   }
 
-  /** Starts the database; the nodes come with {@link #newDatabase}. */
-  public static Cluster start(Path folder, int nodes, Coverage coverage) throws IOException {
+  /**
+   * Starts the database; the nodes come with {@link #newDatabase}.
+   *
+   * @param nodes that use the library
+   * @param shops servers with a payment provider
+   */
+  public static Cluster start(Path folder, int nodes, int shops, Coverage coverage)
+      throws IOException {
     Path binaries =
         Path.of(
             System.getProperty("java.io.tmpdir"),
@@ -111,18 +125,19 @@ public final class Cluster implements AutoCloseable {
     PostgresConfig config =
         PostgresConfig.durable(Files.createDirectories(folder.resolve("database")))
             .withBinariesDirectory(binaries)
-            .withSetting("shared_buffers", "128MB")
+            .withSetting("shared_buffers", "256MB")
+            .withSetting("max_connections", "250")
             .withSetting("min_wal_size", "128MB")
             .withSetting("max_wal_size", "512MB");
-    return new Cluster(PostgresServer.start(config), folder, nodes, coverage);
+    return new Cluster(PostgresServer.start(config), folder, nodes, shops, coverage);
   }
 
   /** Makes an empty, migrated database and starts the nodes on it. */
   public void newDatabase(String name) throws SQLException, InterruptedException {
     stopNodes();
-    execute("postgres", "CREATE DATABASE " + name);
     String before = database;
     database = name;
+    execute("postgres", "CREATE DATABASE " + name);
     Flyway.configure()
         .dataSource(server.url(name), server.user(), server.password())
         .locations("classpath:db/lockstep")
@@ -130,14 +145,57 @@ public final class Cluster implements AutoCloseable {
         .createSchemas(true)
         .load()
         .migrate();
-    execute(name, TABLES);
+    execute(name, TABLES + SlowCommit.SCHEMA);
+    if (shopPorts.length > 0) {
+      openShops(name);
+    }
     if (!before.equals("lockstep")) {
-      execute("postgres", "DROP DATABASE " + before + " WITH (FORCE)");
+      for (String suffix : List.of("", SHOP, BANK)) {
+        execute("postgres", "DROP DATABASE IF EXISTS " + before + suffix + " WITH (FORCE)");
+      }
     }
     for (int i = 0; i < lines.size(); i++) {
       begin(i);
     }
     awaitNodes();
+  }
+
+  /** Before the shops run: their databases, their ports and their bank. */
+  private void openShops(String name) throws SQLException {
+    execute("postgres", "CREATE DATABASE " + name + SHOP);
+    execute("postgres", "CREATE DATABASE " + name + BANK);
+    execute(name + SHOP, "CREATE SCHEMA prove;" + SlowCommit.SCHEMA);
+    for (int i = 0; i < shopPorts.length; i++) {
+      shopPorts[i] = freePort();
+    }
+    bank = new Bank(server.url(name + BANK), server.user(), server.password(), shopPorts[0]);
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The payment provider; empty without shops. */
+  public Optional<Bank> bank() {
+    return Optional.ofNullable(bank);
+  }
+
+  public int shops() {
+    return shopPorts.length;
+  }
+
+  /** Where a shop is found, while it runs. */
+  public URI shopUrl(int shop) {
+    return URI.create("http://127.0.0.1:" + shopPorts[shop]);
+  }
+
+  /** The node that is this shop. */
+  public int shopNode(int shop) {
+    return size() + shop;
   }
 
   public void listener(NodeListener hears) {
@@ -149,7 +207,13 @@ public final class Cluster implements AutoCloseable {
     lines.forEach(line -> line.rewriting(how));
   }
 
+  /** How many nodes use the library; they come first. */
   public int size() {
+    return lines.size() - shopPorts.length;
+  }
+
+  /** How many nodes there are, with the shops. */
+  int lines() {
     return lines.size();
   }
 
@@ -171,22 +235,48 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
-  /** Starts a node's next process; returns at once. */
-  void begin(int node) {
-    NodeSettings settings =
-        new NodeSettings(
-            "node-%d.%d".formatted(node, lives.incrementAndGet()),
-            lines.get(node).proxy().port(),
-            database,
-            server.user(),
-            server.password(),
-            LEASE);
+  /** Starts a node's next process if this one is still its last; returns at once. */
+  void replace(int node, @Nullable NodeProcess ended) {
+    synchronized (nodes) {
+      if (nodes.get(node) == ended) {
+        begin(node);
+      }
+    }
+  }
+
+  private void begin(int node) {
+    Path log = folder.resolve("node-" + node + ".log");
     NodeProcess next =
-        NodeProcess.start(
-            node, settings, folder.resolve("node-" + node + ".log"), relayed, threads);
+        node < size()
+            ? NodeProcess.start(node, NodeMain.class, argument(node), log, relayed, threads)
+            : NodeProcess.start(node, ShopMain.class, argument(node), log, relayed, threads);
     synchronized (nodes) {
       nodes.set(node, next);
     }
+  }
+
+  private String argument(int node) {
+    int port = lines.get(node).proxy().port();
+    if (node < size()) {
+      String name = "node-%d.%d".formatted(node, lives.incrementAndGet());
+      return new NodeSettings(name, port, database, server.user(), server.password(), LEASE)
+          .argument();
+    }
+    int bankPort = bank().orElseThrow().port();
+    return new ShopSettings(
+            shopPorts[node - size()],
+            port,
+            bankPort,
+            database + SHOP,
+            server.user(),
+            server.password())
+        .argument();
+  }
+
+  /** Whether a node runs and takes calls. */
+  public boolean isReady(int node) {
+    NodeProcess process = node(node);
+    return process != null && process.isReady();
   }
 
   /** Calls a node. */
@@ -239,6 +329,7 @@ public final class Cluster implements AutoCloseable {
   /** Ends every fault: everything passes, the database runs, every node runs. */
   public void heal() throws InterruptedException {
     lines.forEach(Line::heal);
+    bank().ifPresent(Bank::heal);
     revive();
     awaitNodes();
     // A connection that lost bytes, or that nothing reads any more, would hang its node.
@@ -250,7 +341,7 @@ public final class Cluster implements AutoCloseable {
     for (int i = 0; i < lines.size(); i++) {
       NodeProcess process = node(i);
       if (process == null || process.isGone()) {
-        begin(i);
+        replace(i, process);
       }
     }
   }
@@ -260,7 +351,7 @@ public final class Cluster implements AutoCloseable {
     String busy =
         """
         SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid()
+        WHERE datname LIKE current_database() || '%' AND pid <> pg_backend_pid()
           AND backend_type = 'client backend' AND xact_start < now() - interval '3 seconds'""";
     try (Connection connection = connect();
         Statement statement = connection.createStatement()) {
@@ -286,6 +377,8 @@ public final class Cluster implements AutoCloseable {
       lines.get(i).heal();
       lines.get(i).cut();
     }
+    bank().ifPresent(Bank::close);
+    bank = null;
   }
 
   @Override

@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.LongAdder;
 public final class Coverage {
   /** Whose transactions are told apart. */
   public static final List<String> SUBJECTS =
-      List.of("hold", "once", "job", "outbox", "ledger", "tx", "sale", "shard", "other");
+      List.of(
+          "hold", "once", "job", "outbox", "ledger", "tx", "sale", "purchase", "shard", "other");
 
   private record Cell(Fault fault, String subject, Phase phase) {}
 
@@ -35,8 +36,11 @@ public final class Coverage {
     return count == null ? 0 : count.sum();
   }
 
-  /** The phases that a fault can hit; a cut at COMMIT hits that only. */
+  /** The phases that a fault can hit; a cut at COMMIT hits that only, the bank's troubles none. */
   public static List<Phase> phases(Fault fault) {
+    if (fault.lane() == Fault.Lane.BANK) {
+      return List.of();
+    }
     return switch (fault) {
       case CUT_BEFORE_COMMIT, CUT_DURING_COMMIT, SLOW_COMMIT -> List.of(Phase.COMMIT);
       case CUT_AFTER_COMMIT -> List.of(Phase.COMMITTED);

@@ -1,5 +1,6 @@
 package dev.lockstep.prove.fault;
 
+import java.time.Duration;
 import java.util.Locale;
 
 /** What can break. */
@@ -21,7 +22,13 @@ public enum Fault {
   POOL_EXHAUSTED("all pooled connections of a node taken"),
   LONG_TRANSACTION("a long transaction with an id and a snapshot"),
   VACUUM_FULL("VACUUM FULL of a hot table"),
-  DUMP("a reader of all tables, as pg_dump is");
+  DUMP("a reader of all tables, as pg_dump is"),
+  GATEWAY_DOWN("the payment gateway refuses connections and cuts those it has"),
+  GATEWAY_SLOW("the payment gateway answers late, some after its shop has given up"),
+  GATEWAY_LATE("the payment gateway pays and answers 3 s later or never"),
+  GATEWAY_ERRORS("the payment gateway answers 500, before or after it has paid"),
+  HOOKS_LATE("webhooks come up to 4.5 s late"),
+  HOOKS_TWICE("webhooks come twice and out of order");
 
   private final String meaning;
 
@@ -47,11 +54,38 @@ public enum Fault {
     return valueOf(word.toUpperCase(Locale.ROOT).replace('-', '_'));
   }
 
-  /** The moment of a commit at which this cuts. */
-  boolean isCut() {
-    return this == CUT_BEFORE_COMMIT
-        || this == CUT_DURING_COMMIT
-        || this == CUT_AFTER_COMMIT
-        || this == SLOW_COMMIT;
+  /** Faults of one lane come one after the other; those of different lanes overlap. */
+  enum Lane {
+    CUTS(Duration.ofMillis(150)),
+    NODES(Duration.ofMillis(400)),
+    NETWORK(Duration.ofMillis(150)),
+    SESSIONS(Duration.ofMillis(200)),
+    SERVER(Duration.ofMillis(4_500)),
+    BESIDE(Duration.ofMillis(500)),
+    BANK(Duration.ofMillis(300));
+
+    private final Duration gap;
+
+    Lane(Duration gap) {
+      this.gap = gap;
+    }
+
+    /** How long nothing of the lane is broken between two faults, on average. */
+    Duration gap() {
+      return gap;
+    }
+  }
+
+  Lane lane() {
+    return switch (this) {
+      case CUT_BEFORE_COMMIT, CUT_DURING_COMMIT, CUT_AFTER_COMMIT, SLOW_COMMIT -> Lane.CUTS;
+      case KILL, PAUSE, LEAVE -> Lane.NODES;
+      case CUT_ALL, DELAY, SWALLOW, HALF_OPEN, REFUSE, POOL_EXHAUSTED -> Lane.NETWORK;
+      case TERMINATE -> Lane.SESSIONS;
+      case CRASH -> Lane.SERVER;
+      case LONG_TRANSACTION, VACUUM_FULL, DUMP -> Lane.BESIDE;
+      case GATEWAY_DOWN, GATEWAY_SLOW, GATEWAY_LATE, GATEWAY_ERRORS, HOOKS_LATE, HOOKS_TWICE ->
+          Lane.BANK;
+    };
   }
 }

@@ -1,5 +1,6 @@
 package dev.lockstep.prove.fault;
 
+import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.prove.history.Fields;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -8,19 +9,20 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Breaks things, one after the other, as a seed says. Each call breaks one thing and mends it again
- * before it returns.
+ * Breaks one thing and mends it again before the call returns. Thread-safe: several things may be
+ * broken at a time.
  */
-public final class Injector {
+final class Injector {
   private static final Logger log = LoggerFactory.getLogger(Injector.class);
-  private static final long CUT_PATIENCE_MS = 700;
-  private static final long STEP_MS = 5;
+  private static final long CUT_PATIENCE_MS = 250;
+  private static final long STEP_MS = 2;
   private static final List<String> HOT_TABLES =
       List.of(
           "lockstep.hold",
@@ -32,85 +34,61 @@ public final class Injector {
           "lockstep.outbox_key",
           "lockstep.outbox_cursor",
           "lockstep.shard");
-  private static final List<String> SLOW_TABLES =
-      List.of("lockstep.hold", "lockstep.entry", "lockstep.once", "lockstep.job");
   private static final List<String> CUT_SUBJECTS =
       List.of("", "", "hold", "once", "job", "outbox", "ledger", "tx", "sale", "shard");
 
   private final Cluster cluster;
   private final Coverage coverage;
 
-  public Injector(Cluster cluster) {
+  Injector(Cluster cluster) {
     this.cluster = cluster;
     this.coverage = cluster.coverage();
   }
 
-  /** Injects one fault; returns when it is mended. */
-  public void inject(Fault fault, Random random) throws InterruptedException {
-    cluster.revive();
-    int node = random.nextInt(cluster.size());
+  /** Injects one fault at a random node; returns when it is mended. */
+  void inject(Fault fault, Random random) throws InterruptedException {
+    inject(fault, random.nextInt(cluster.lines()), random);
+  }
+
+  /** Injects one fault at this node, if it concerns a node. */
+  void inject(Fault fault, int node, Random random) throws InterruptedException {
     long amount = random.nextInt(1_000);
-    String subject = CUT_SUBJECTS.get(random.nextInt(CUT_SUBJECTS.size()));
     try {
-      if (fault.isCut()) {
-        cut(fault, node, subject);
-      } else if (fault == Fault.KILL || fault == Fault.PAUSE || fault == Fault.LEAVE) {
-        stopNode(fault, node, amount);
-      } else if (fault == Fault.TERMINATE || fault == Fault.CRASH) {
-        stopServer(fault, random, amount);
-      } else if (fault == Fault.LONG_TRANSACTION
-          || fault == Fault.VACUUM_FULL
-          || fault == Fault.DUMP) {
-        disturb(fault, random, amount);
-      } else {
-        spoilNetwork(fault, node, amount);
+      switch (fault.lane()) {
+        case CUTS -> cut(fault, node, CUT_SUBJECTS.get(random.nextInt(CUT_SUBJECTS.size())));
+        case NODES -> stopNode(fault, node, amount);
+        case SESSIONS -> terminate(random);
+        case SERVER -> crash(amount);
+        case BESIDE -> disturb(fault, random, amount);
+        case NETWORK -> spoilNetwork(fault, node, amount);
+        case BANK -> trouble(fault, amount);
       }
-    } catch (SQLException e) {
-      log.warn("The fault {} could not be injected as meant: {}", fault, e.toString());
+    } catch (SQLException | PostgresException e) {
+      // Another fault was there first: the database was away, say.
+      log.debug("The fault {} could not be injected as meant: {}", fault, e.toString());
     }
   }
 
-  private void cut(Fault fault, int node, String subject)
-      throws SQLException, InterruptedException {
+  private void trouble(Fault fault, long amount) throws InterruptedException {
+    Optional<Bank> bank = cluster.bank();
+    if (bank.isPresent()) {
+      coverage.injected(fault);
+      bank.get().trouble(fault, amount);
+    }
+  }
+
+  private void cut(Fault fault, int node, String subject) throws InterruptedException {
     Line line = cluster.line(node);
-    if (fault == Fault.SLOW_COMMIT) {
-      slowCommits(true);
+    line.arm(fault, subject);
+    for (long waited = 0; line.isArmed() && waited < CUT_PATIENCE_MS; waited += STEP_MS) {
+      TimeUnit.MILLISECONDS.sleep(STEP_MS);
     }
-    try {
-      line.arm(fault, subject);
-      for (long waited = 0; line.isArmed() && waited < CUT_PATIENCE_MS; waited += STEP_MS) {
-        TimeUnit.MILLISECONDS.sleep(STEP_MS);
-      }
-      line.disarm();
-      if (fault == Fault.SLOW_COMMIT) {
-        TimeUnit.MILLISECONDS.sleep(300);
-      }
-    } finally {
-      if (fault == Fault.SLOW_COMMIT) {
-        slowCommits(false);
-      }
-    }
-  }
-
-  /** A deferred trigger runs within COMMIT. */
-  private void slowCommits(boolean on) throws SQLException {
-    for (String table : SLOW_TABLES) {
-      String name = "slow_commit";
-      String sql =
-          on
-              ? """
-                CREATE CONSTRAINT TRIGGER %s AFTER INSERT OR UPDATE OR DELETE ON %s
-                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION prove.slow()"""
-                  .formatted(name, table)
-              : "DROP TRIGGER IF EXISTS %s ON %s".formatted(name, table);
-      cluster.execute("SET lock_timeout = '5s'; " + sql);
-    }
+    line.disarm();
   }
 
   private void stopNode(Fault fault, int node, long amount) throws InterruptedException {
     NodeProcess process = cluster.node(node);
-    if (process == null || process.isGone()) {
-      cluster.begin(node);
+    if (process == null || !process.isReady()) {
       return;
     }
     cluster.line(node).count(fault);
@@ -119,7 +97,7 @@ public final class Injector {
       case KILL -> {
         process.kill();
         TimeUnit.MILLISECONDS.sleep(amount);
-        cluster.begin(node);
+        cluster.replace(node, process);
       }
       case PAUSE -> {
         process.pause();
@@ -128,27 +106,26 @@ public final class Injector {
       }
       default -> {
         process.leave(Duration.ofSeconds(8));
-        cluster.begin(node);
+        cluster.replace(node, process);
       }
     }
   }
 
   private void countAll(Fault fault) {
-    for (int i = 0; i < cluster.size(); i++) {
+    for (int i = 0; i < cluster.lines(); i++) {
       cluster.line(i).count(fault);
     }
     coverage.injected(fault);
   }
 
-  private void stopServer(Fault fault, Random random, long amount)
-      throws SQLException, InterruptedException {
-    if (fault == Fault.CRASH) {
-      countAll(fault);
-      cluster.server().crash();
-      TimeUnit.MILLISECONDS.sleep(amount / 2);
-      cluster.server().restart();
-      return;
-    }
+  private void crash(long amount) throws InterruptedException {
+    countAll(Fault.CRASH);
+    cluster.server().crash();
+    TimeUnit.MILLISECONDS.sleep(amount / 4);
+    cluster.server().restart();
+  }
+
+  private void terminate(Random random) throws SQLException {
     try (Connection connection = cluster.connect();
         Statement statement = connection.createStatement()) {
       List<Integer> busy = new ArrayList<>();
@@ -156,14 +133,14 @@ public final class Injector {
           statement.executeQuery(
               """
               SELECT pid FROM pg_stat_activity
-              WHERE datname = current_database() AND pid <> pg_backend_pid()
-                AND state <> 'idle' ORDER BY pid""")) {
+              WHERE datname LIKE current_database() || '%' AND pid <> pg_backend_pid()
+                AND backend_type = 'client backend' AND state <> 'idle' ORDER BY pid""")) {
         while (row.next()) {
           busy.add(row.getInt(1));
         }
       }
       if (!busy.isEmpty()) {
-        countAll(fault);
+        countAll(Fault.TERMINATE);
         int pid = busy.get(random.nextInt(busy.size()));
         statement.execute("SELECT pg_terminate_backend(" + pid + ")");
       }
@@ -177,9 +154,9 @@ public final class Injector {
     switch (fault) {
       case CUT_ALL -> line.cut();
       case DELAY -> {
-        long latency = amount < 600 ? 30 + amount / 6 : amount < 900 ? 1_000 : 5_000;
+        long latency = amount < 700 ? 30 + amount / 6 : amount < 950 ? 1_000 : 5_000;
         line.proxy().delay(Duration.ofMillis(latency));
-        TimeUnit.MILLISECONDS.sleep(400 + Math.min(latency * 2, 5_500));
+        TimeUnit.MILLISECONDS.sleep(300 + Math.min(latency * 2, 5_500));
         line.proxy().delay(Duration.ZERO);
       }
       case SWALLOW -> {
@@ -189,18 +166,22 @@ public final class Injector {
       }
       case HALF_OPEN -> {
         line.proxy().stall();
-        TimeUnit.MILLISECONDS.sleep(200 + 4 * amount);
+        TimeUnit.MILLISECONDS.sleep(200 + amount * amount / 250);
         line.proxy().resume();
       }
       case REFUSE -> {
         line.proxy().refuse();
         line.cut();
-        TimeUnit.MILLISECONDS.sleep(200 + amount);
+        TimeUnit.MILLISECONDS.sleep(200 + amount / 2);
         line.proxy().accept();
       }
       default -> {
         var unused =
-            cluster.call(node, "hog", Fields.of("ms", 300 + 2 * amount), Duration.ofSeconds(12));
+            cluster.call(
+                node % cluster.size(),
+                "hog",
+                Fields.of("ms", 200 + amount),
+                Duration.ofSeconds(12));
       }
     }
   }
@@ -208,9 +189,9 @@ public final class Injector {
   /** Foreign sessions in the same database. */
   private void disturb(Fault fault, Random random, long amount)
       throws SQLException, InterruptedException {
-    countAll(fault);
     try (Connection connection = cluster.connect();
         Statement statement = connection.createStatement()) {
+      countAll(fault);
       if (fault == Fault.VACUUM_FULL) {
         statement.execute("SET lock_timeout = '2s'");
         statement.execute("VACUUM (FULL) " + HOT_TABLES.get(random.nextInt(HOT_TABLES.size())));
@@ -222,10 +203,10 @@ public final class Injector {
       if (fault == Fault.DUMP) {
         for (String table : HOT_TABLES) {
           statement.execute("LOCK TABLE " + table + " IN ACCESS SHARE MODE");
-          statement.execute("SELECT count(*) FROM " + table);
+          statement.execute("SELECT FROM " + table + " LIMIT 1000");
         }
       }
-      TimeUnit.MILLISECONDS.sleep(1_000 + 2 * amount);
+      TimeUnit.MILLISECONDS.sleep(500 + 2 * amount);
       connection.rollback();
     }
   }

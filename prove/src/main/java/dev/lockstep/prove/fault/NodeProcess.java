@@ -3,8 +3,6 @@ package dev.lockstep.prove.fault;
 import dev.lockstep.prove.history.Fields;
 import dev.lockstep.prove.history.Status;
 import dev.lockstep.prove.node.Answer;
-import dev.lockstep.prove.node.NodeMain;
-import dev.lockstep.prove.node.NodeSettings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -43,6 +41,7 @@ final class NodeProcess implements AutoCloseable {
   private final Map<Long, CompletableFuture<Answer>> pending = new ConcurrentHashMap<>();
   private final CountDownLatch ready = new CountDownLatch(1);
   private volatile boolean gone;
+  private volatile boolean leaving;
 
   private NodeProcess(int node, Process process, Listener listener, ExecutorService threads) {
     this.node = node;
@@ -52,12 +51,22 @@ final class NodeProcess implements AutoCloseable {
     this.out = process.getOutputStream();
   }
 
+  /**
+   * Starts a process.
+   *
+   * @param main takes the one argument, says {@code ! ready} and ends when its input does
+   */
   static NodeProcess start(
-      int node, NodeSettings settings, Path log, Listener listener, ExecutorService threads) {
+      int node,
+      Class<?> main,
+      String argument,
+      Path log,
+      Listener listener,
+      ExecutorService threads) {
     List<String> command =
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx256m",
+            "-Xmx320m",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
             "-Xshare:auto",
@@ -65,8 +74,8 @@ final class NodeProcess implements AutoCloseable {
             "-Duser.timezone=UTC",
             "-cp",
             System.getProperty("java.class.path"),
-            NodeMain.class.getName(),
-            settings.argument());
+            main.getName(),
+            argument);
     try {
       Process process =
           new ProcessBuilder(command)
@@ -88,6 +97,11 @@ final class NodeProcess implements AutoCloseable {
 
   boolean isGone() {
     return gone || !process.isAlive();
+  }
+
+  /** Whether it has started and takes calls. */
+  boolean isReady() {
+    return ready.getCount() == 0 && !leaving && !isGone();
   }
 
   /** Calls a verb; whatever goes wrong on the way leaves the outcome unknown. */
@@ -199,6 +213,7 @@ final class NodeProcess implements AutoCloseable {
 
   /** Ends in order, by force if it takes too long. */
   void leave(Duration patience) throws InterruptedException {
+    leaving = true;
     send("0 leave -");
     if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
       kill();

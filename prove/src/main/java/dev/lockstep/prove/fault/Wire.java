@@ -22,7 +22,8 @@ import java.util.regex.Pattern;
  * way and where it is, and cuts at a chosen moment of a COMMIT. Each direction has its own thread.
  */
 final class Wire implements TcpProxy.Tap {
-  private static final Pattern TABLE = Pattern.compile("\\b(?:lockstep|prove)\\.([a-z]+)");
+  private static final Pattern TABLE =
+      Pattern.compile("\\b(?:lockstep|prove|lockstep_server)\\.([a-z]+)");
   private static final Map<String, String> SUBJECTS = new HashMap<>();
 
   static {
@@ -33,6 +34,7 @@ final class Wire implements TcpProxy.Tap {
     subjects("ledger", "account", "transfer", "entry", "book", "ledger", "move");
     subjects("tx", "list");
     subjects("shard", "shard");
+    subjects("purchase", "purchase", "try", "webhook");
   }
 
   private final Line line;
@@ -62,6 +64,9 @@ final class Wire implements TcpProxy.Tap {
   String subject() {
     Set<String> now = new TreeSet<>(current);
     now.remove("other");
+    if (now.contains("purchase")) {
+      return "purchase";
+    }
     if (now.contains("hold") && (now.contains("ledger") || now.contains("outbox"))) {
       return "sale";
     }
@@ -73,7 +78,6 @@ final class Wire implements TcpProxy.Tap {
     ByteArrayOutputStream through = new ByteArrayOutputStream(bytes.length);
     boolean leaving = false;
     for (Message message : fromClient.add(bytes)) {
-      Message sent = message;
       note(message);
       if (recogniser.isCommit(message)) {
         phase = Phase.COMMIT;
@@ -85,13 +89,16 @@ final class Wire implements TcpProxy.Tap {
           over = true;
           return Passage.finishThenCut(through.toByteArray());
         }
-        leaving |= fault == Fault.SLOW_COMMIT;
+        if (fault == Fault.SLOW_COMMIT) {
+          through.writeBytes(SlowCommit.before(message));
+          leaving = true;
+        }
       }
-      through.writeBytes(rewritten(sent));
+      through.writeBytes(rewritten(message));
     }
     if (leaving) {
       over = true;
-      return Passage.forwardThenCut(through.toByteArray());
+      return Passage.forwardThenLeave(through.toByteArray());
     }
     return Passage.forward(through.toByteArray());
   }

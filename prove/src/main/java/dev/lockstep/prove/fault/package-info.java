@@ -2,9 +2,9 @@
  * The parts that break, and what breaks them.
  *
  * <p>Start with {@link dev.lockstep.prove.fault.Cluster}: it runs a real PostgreSQL and real nodes
- * with a proxy in front of each. {@link dev.lockstep.prove.fault.Injector} breaks them; {@link
- * dev.lockstep.prove.fault.Coverage} counts what it hit. Owns no table; a fault may lock rows of
- * the blocks for a while.
+ * with a proxy in front of each. {@link dev.lockstep.prove.fault.Breakers} breaks them, several at
+ * a time; {@link dev.lockstep.prove.fault.Coverage} counts what it hit. Owns no table; a fault may
+ * lock rows of the blocks for a while.
  */
 @NullMarked
 package dev.lockstep.prove.fault;

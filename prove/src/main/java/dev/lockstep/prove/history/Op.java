@@ -43,6 +43,11 @@ public record Op(
     return status == Status.REFUSED;
   }
 
+  /** The same call with another answer. */
+  public Op with(Fields answer) {
+    return new Op(id, client, node, kind, args, start, end, status, answer);
+  }
+
   /** Whether it had ended before the other began. */
   public boolean before(Op other) {
     return end < other.start;

@@ -43,8 +43,8 @@ final class Blocks implements AutoCloseable {
     Once once = new Once(transactor);
     JobVerbs jobs = new JobVerbs(transactor, settings, pipe);
     OutboxVerbs events = new OutboxVerbs(transactor, outbox, settings, pipe);
-    verbs.putAll(new HoldVerbs(holds).verbs());
-    verbs.putAll(new LedgerVerbs(ledger).verbs());
+    verbs.putAll(new HoldVerbs(transactor, holds).verbs());
+    verbs.putAll(new LedgerVerbs(transactor, ledger).verbs());
     verbs.putAll(new OnceVerbs(transactor, once).verbs());
     verbs.putAll(new ListVerbs(transactor).verbs());
     verbs.putAll(jobs.verbs());

@@ -1,5 +1,6 @@
 package dev.lockstep.prove.node;
 
+import dev.lockstep.fault.ConstraintViolated;
 import dev.lockstep.hold.Actor;
 import dev.lockstep.hold.BuyerId;
 import dev.lockstep.hold.Hold;
@@ -12,6 +13,7 @@ import dev.lockstep.hold.HoldCommand.Release;
 import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.HoldRecords;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.Line;
 import dev.lockstep.hold.NewPool;
@@ -21,6 +23,7 @@ import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.UnitShuffle;
 import dev.lockstep.prove.history.Fields;
 import dev.lockstep.prove.history.Status;
+import dev.lockstep.tx.Transactor;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -28,7 +31,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -38,9 +40,11 @@ import java.util.OptionalInt;
 final class HoldVerbs {
   private static final Actor OPERATOR = Actor.operator("prove");
 
+  private final Transactor transactor;
   private final Holds holds;
 
-  HoldVerbs(Holds holds) {
+  HoldVerbs(Transactor transactor, Holds holds) {
+    this.transactor = transactor;
     this.holds = holds;
   }
 
@@ -55,7 +59,7 @@ final class HoldVerbs {
     verbs.put("hold.confirm", f -> call(new Confirm(scope(f), hold(f), OPERATOR)));
     verbs.put("hold.release", f -> call(new Release(scope(f), hold(f), OPERATOR)));
     verbs.put("hold.return", f -> call(new Return(scope(f), hold(f), OPERATOR)));
-    verbs.put("final.hold", this::find);
+    verbs.put("final.holds", this::find);
     verbs.put("final.pools", this::pools);
     return verbs;
   }
@@ -90,7 +94,11 @@ final class HoldVerbs {
   private Answer open(Fields f) {
     long limit = f.number("limit", 0);
     ScopeId scope = scope(f);
-    holds.createScope(scope, limit == 0 ? OptionalInt.empty() : OptionalInt.of((int) limit));
+    try {
+      holds.createScope(scope, limit == 0 ? OptionalInt.empty() : OptionalInt.of((int) limit));
+    } catch (ConstraintViolated e) {
+      // An earlier attempt made it, and perhaps not its pools.
+    }
     List<NewPool> pools = new ArrayList<>();
     for (String line : f.parts("pools", ",")) {
       String[] parts = line.split(":", -1);
@@ -154,11 +162,20 @@ final class HoldVerbs {
         "expires", micros(hold.expiresAt()));
   }
 
+  /** Several holds, each as one line, in the order that was asked for. */
   private Answer find(Fields f) {
-    Optional<Hold> found = holds.find(scope(f), hold(f));
-    return found.isEmpty()
-        ? Answer.ok("state", "NONE")
-        : new Answer(Status.OK, fields(found.get()));
+    ScopeId scope = scope(f);
+    List<HoldId> wanted = f.parts("holds", ",").stream().map(HoldId::of).toList();
+    Map<HoldId, Hold> found = new HashMap<>();
+    transactor
+        .call(connection -> HoldRecords.find(connection, Map.of(scope, wanted)))
+        .forEach(hold -> found.put(hold.id(), hold));
+    List<String> lines = new ArrayList<>();
+    for (HoldId id : wanted) {
+      Hold hold = found.get(id);
+      lines.add((hold == null ? Fields.of("state", "NONE") : fields(hold)).line());
+    }
+    return Answer.ok("found", String.join(";", lines));
   }
 
   private Answer pools(Fields f) {

@@ -3,7 +3,9 @@ package dev.lockstep.prove.node;
 import dev.lockstep.job.EditResult;
 import dev.lockstep.job.EnqueueResult;
 import dev.lockstep.job.Handlers;
+import dev.lockstep.job.Job;
 import dev.lockstep.job.JobContext;
+import dev.lockstep.job.JobFilter;
 import dev.lockstep.job.JobId;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.JobsConfig;
@@ -114,7 +116,7 @@ final class JobVerbs implements AutoCloseable {
     verbs.put("job.schedule", this::schedule);
     verbs.put("job.unschedule", this::unschedule);
     verbs.put("final.done", this::done);
-    verbs.put("final.job", this::find);
+    verbs.put("final.left", this::left);
     return verbs;
   }
 
@@ -240,10 +242,14 @@ final class JobVerbs implements AutoCloseable {
     return Answer.ok("done", String.join(",", all));
   }
 
-  private Answer find(Fields f) {
-    return Answer.ok(
-        "state",
-        jobs.find(JobId.of(f.text("job"))).map(job -> job.state().toString()).orElse("NONE"));
+  /** Jobs whose content has a text, and that are still there, dead ones too. */
+  private Answer left(Fields f) {
+    JobFilter filter = JobFilter.ALL.inQueue(QUEUE).containing(f.text("text"));
+    List<String> left = new ArrayList<>();
+    for (Job job : jobs.list(filter, Optional.empty(), Jobs.MAX_PAGE)) {
+      left.add(job.id() + ":" + job.state());
+    }
+    return Answer.ok("left", String.join(",", left));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.lockstep.prove.node;
 
+import dev.lockstep.fault.ConstraintViolated;
 import dev.lockstep.ledger.Account;
 import dev.lockstep.ledger.AccountId;
 import dev.lockstep.ledger.BookId;
@@ -12,12 +13,14 @@ import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerCommand.VoidPending;
 import dev.lockstep.ledger.LedgerOutcome;
+import dev.lockstep.ledger.LedgerRecords;
 import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.NewAccount;
 import dev.lockstep.ledger.Transfer;
 import dev.lockstep.ledger.TransferId;
 import dev.lockstep.ledger.TrialBalance;
 import dev.lockstep.prove.history.Fields;
+import dev.lockstep.tx.Transactor;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,7 +28,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -35,9 +37,11 @@ import java.util.OptionalLong;
 final class LedgerVerbs {
   private static final String CURRENCY = "EUR";
 
+  private final Transactor transactor;
   private final Ledger ledger;
 
-  LedgerVerbs(Ledger ledger) {
+  LedgerVerbs(Transactor transactor, Ledger ledger) {
+    this.transactor = transactor;
     this.ledger = ledger;
   }
 
@@ -52,7 +56,7 @@ final class LedgerVerbs {
     verbs.put("ledger.balanceAt", this::balanceAt);
     verbs.put("final.sum", this::sum);
     verbs.put("final.balanceAt", this::balanceAt);
-    verbs.put("final.transfer", this::transfer);
+    verbs.put("final.transfers", this::transfers);
     verbs.put("final.entries", this::entries);
     verbs.put("final.account", this::account);
     return verbs;
@@ -65,7 +69,11 @@ final class LedgerVerbs {
   /** Account 1 has no floor; the others have what is said. */
   private Answer open(Fields f) {
     BookId book = book(f);
-    ledger.openBook(book);
+    try {
+      ledger.openBook(book);
+    } catch (ConstraintViolated e) {
+      // An earlier attempt did, and perhaps not its accounts.
+    }
     List<NewAccount> accounts = new ArrayList<>();
     for (String each : f.parts("accounts", ",")) {
       String[] parts = each.split(":", -1);
@@ -174,16 +182,29 @@ final class LedgerVerbs {
     return Answer.ok("balance", ledger.balanceAt(book(f), new AccountId(f.number("account")), at));
   }
 
-  private Answer transfer(Fields f) {
-    Optional<Transfer> found = ledger.transfer(book(f), TransferId.of(f.text("id")));
-    return found.isEmpty()
-        ? Answer.ok("state", "NONE")
-        : Answer.ok(
-            "state", found.get().state(),
-            "from", found.get().from().value(),
-            "to", found.get().to().value(),
-            "amount", found.get().money().amount(),
-            "posted", found.get().posted());
+  /** Several transfers, each as one line, in the order that was asked for. */
+  private Answer transfers(Fields f) {
+    BookId book = book(f);
+    List<TransferId> wanted = f.parts("ids", ",").stream().map(TransferId::of).toList();
+    Map<TransferId, Transfer> found = new HashMap<>();
+    transactor
+        .call(connection -> LedgerRecords.transfers(connection, Map.of(book, wanted)))
+        .forEach(transfer -> found.put(transfer.id(), transfer));
+    List<String> lines = new ArrayList<>();
+    for (TransferId id : wanted) {
+      Transfer transfer = found.get(id);
+      lines.add((transfer == null ? Fields.of("state", "NONE") : fields(transfer)).line());
+    }
+    return Answer.ok("found", String.join(";", lines));
+  }
+
+  private static Fields fields(Transfer transfer) {
+    return Fields.of(
+        "state", transfer.state(),
+        "from", transfer.from().value(),
+        "to", transfer.to().value(),
+        "amount", transfer.money().amount(),
+        "posted", transfer.posted());
   }
 
   private Answer entries(Fields f) {

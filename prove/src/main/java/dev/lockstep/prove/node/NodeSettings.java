@@ -12,7 +12,7 @@ import java.time.Duration;
  */
 public record NodeSettings(
     String name, int port, String database, String user, String password, Duration lease) {
-  public static final int POOL_SIZE = 10;
+  public static final int POOL_SIZE = 16;
 
   /** The command-line argument that {@link #parse} reads. */
   public String argument() {

@@ -212,43 +212,37 @@ final class OutboxVerbs implements AutoCloseable {
 
     @Override
     public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
-      List<SinkResult> results = new ArrayList<>();
-      List<String> failed = new ArrayList<>();
+      List<String> lines = new ArrayList<>();
       for (Event event : events) {
-        if (failed.contains(event.key())) {
-          results.add(SinkResult.UNSENT);
-          continue;
-        }
-        SinkResult result = deliver(event);
-        if (!(result instanceof SinkResult.Delivered)) {
-          failed.add(event.key());
-        }
-        results.add(result);
+        lines.add(
+            Fields.of(
+                    "sink", sink,
+                    "key", event.key(),
+                    "seq", event.seq(),
+                    "body", body(event),
+                    "part", lease.partition(),
+                    "epoch", lease.epoch())
+                .line());
+      }
+      List<SinkResult> results = new ArrayList<>();
+      try {
+        Fields answer = pipe.ask("deliver", Fields.of("events", String.join(";", lines)));
+        answer.parts("results", ",").forEach(word -> results.add(result(word)));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        events.forEach(event -> results.add(new SinkResult.Down("interrupted")));
       }
       return CompletableFuture.completedFuture(results);
     }
 
-    private SinkResult deliver(Event event) {
-      Fields fields =
-          Fields.of(
-              "sink", sink,
-              "key", event.key(),
-              "seq", event.seq(),
-              "body", body(event),
-              "part", lease.partition(),
-              "epoch", lease.epoch());
-      try {
-        String answer = pipe.ask("deliver", fields).text("result");
-        return switch (answer) {
-          case "retry" -> new SinkResult.RetryLater("told to fail");
-          case "poison" -> new SinkResult.Poison("told to refuse");
-          case "down" -> new SinkResult.Down("told to be down");
-          default -> SinkResult.DELIVERED;
-        };
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return new SinkResult.Down("interrupted");
-      }
+    private static SinkResult result(String word) {
+      return switch (word) {
+        case "retry" -> new SinkResult.RetryLater("told to fail");
+        case "poison" -> new SinkResult.Poison("told to refuse");
+        case "down" -> new SinkResult.Down("told to be down");
+        case "unsent" -> SinkResult.UNSENT;
+        default -> SinkResult.DELIVERED;
+      };
     }
 
     @Override

@@ -17,11 +17,13 @@ public final class Client {
   private static final long PAUSE_MS = 100;
 
   private final Round round;
+  private final Traffic traffic;
   private final int number;
   private final Random random;
 
-  public Client(Round round, int number, long seed) {
+  Client(Round round, Traffic traffic, int number, long seed) {
     this.round = round;
+    this.traffic = traffic;
     this.number = number;
     this.random = new Random(seed);
   }
@@ -50,15 +52,22 @@ public final class Client {
     return from.get(random.nextInt(from.size()));
   }
 
-  /** Calls a random node. */
+  /** Calls a node that has room. */
   public Op call(String kind, Fields args) throws InterruptedException {
-    int node = random.nextInt(round.cluster().size());
+    int node = traffic.choose(random);
     long start = System.nanoTime();
-    Answer answer = round.cluster().call(node, kind, args, PATIENCE);
+    Answer answer;
+    try {
+      answer = round.cluster().call(node, kind, args, PATIENCE);
+    } finally {
+      traffic.done(node);
+    }
     Op op = op(node, kind, args, start, answer);
-    round.recorder().add(op);
     if (op.failed() && op.result().text("why", "").startsWith("the node is down")) {
+      // The call never left, so it says nothing.
       TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+    } else {
+      round.recorder().add(op);
     }
     return op;
   }
@@ -69,19 +78,42 @@ public final class Client {
    * @throws IllegalStateException if none ever answers
    */
   public Op insist(String kind, Fields args) throws InterruptedException {
+    Op answered = seek(kind, args);
+    round.recorder().add(answered);
+    return answered;
+  }
+
+  /** As {@link #insist}, without recording the call. */
+  public Op seek(String kind, Fields args) throws InterruptedException {
     Op last = null;
     for (int i = 0; i < INSISTENCE; i++) {
-      int node = i % round.cluster().size();
+      int node = Math.floorMod(number + i, round.cluster().size());
       long start = System.nanoTime();
       last = op(node, kind, args, start, round.cluster().call(node, kind, args, PATIENCE));
       boolean exists = last.result().text("why", "").startsWith("ConstraintViolated");
       if (last.ok() || last.refused() || exists) {
-        round.recorder().add(last);
         return last;
       }
       TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
     }
     throw new IllegalStateException("Nobody answers: " + last);
+  }
+
+  /** Records one of the things that a call found out together, as if it had been asked alone. */
+  public void found(Op together, String kind, Fields args, Fields result) {
+    round
+        .recorder()
+        .add(
+            new Op(
+                round.recorder().nextId(),
+                number,
+                together.node(),
+                kind,
+                args,
+                together.start(),
+                together.end(),
+                Status.OK,
+                result));
   }
 
   /** Asks a node without recording it; what is said when nobody answers is empty. */

@@ -5,47 +5,67 @@ import dev.lockstep.prove.history.Op;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** Few things, many buyers: acquires, carts, changes, extensions, sales, releases and returns. */
+/**
+ * Few things, many buyers: acquires, carts, changes, extensions, sales, releases and returns. A
+ * scope gets some hundred calls and is then left to itself: its history stays short.
+ */
 final class HoldWork implements Workload {
-  private static final int SCOPES = 5;
+  private static final int ACTIVE = 5;
   private static final int POOLS = 3;
   private static final int BUYERS = 5;
   private static final int RECENT = 12;
-  private static final int MOST_PER_SCOPE = 160;
+  private static final int CALLS_PER_SCOPE = 400;
+  private static final int PAGE = 200;
+
+  /** One scope and what was asked of it. */
+  private record Scope(long id, List<Fields> acquired, AtomicInteger calls) {}
 
   private final Round round;
-  private final List<List<Fields>> acquired = new ArrayList<>();
+  private final List<Scope> all = new CopyOnWriteArrayList<>();
+  private final List<Scope> active = new CopyOnWriteArrayList<>();
 
   HoldWork(Round round) {
     this.round = round;
-    for (int i = 0; i < SCOPES; i++) {
-      acquired.add(new CopyOnWriteArrayList<>());
-    }
   }
 
   @Override
   public void prepare(Client client) throws InterruptedException {
-    for (int i = 0; i < SCOPES; i++) {
-      List<String> pools = new ArrayList<>();
-      for (int pool = 1; pool <= POOLS; pool++) {
-        pools.add(pool + ":" + (3 + client.below(8)));
-      }
-      Fields open =
-          Fields.of(
-              "scope", round.id(i),
-              "pools", String.join(",", pools),
-              "limit", i % 2 == 0 ? 0 : 4 + client.below(4));
-      client.insist("hold.open", open);
+    for (int i = 0; i < ACTIVE; i++) {
+      active.add(open(client));
     }
+  }
+
+  private Scope open(Client client) throws InterruptedException {
+    Scope scope;
+    synchronized (all) {
+      scope = new Scope(round.id(all.size()), new CopyOnWriteArrayList<>(), new AtomicInteger());
+      all.add(scope);
+    }
+    List<String> pools = new ArrayList<>();
+    for (int pool = 1; pool <= POOLS; pool++) {
+      pools.add(pool + ":" + (3 + client.below(8)));
+    }
+    Fields open =
+        Fields.of(
+            "scope", scope.id(),
+            "pools", String.join(",", pools),
+            "limit", scope.id() % 2 == 0 ? 0 : 4 + client.below(4));
+    client.insist("hold.open", open);
+    return scope;
   }
 
   @Override
   public void step(Client client) throws InterruptedException {
-    int scope = client.below(SCOPES);
-    List<Fields> known = acquired.get(scope);
+    int place = client.below(ACTIVE);
+    Scope scope = active.get(place);
+    if (scope.calls().incrementAndGet() == CALLS_PER_SCOPE) {
+      active.set(place, open(client));
+    }
+    List<Fields> known = scope.acquired();
     int what = client.below(100);
-    if (known.isEmpty() || (what < 38 && known.size() < MOST_PER_SCOPE)) {
+    if (known.isEmpty() || what < 38) {
       acquire(client, scope);
       return;
     }
@@ -67,10 +87,10 @@ final class HoldWork implements Workload {
     }
   }
 
-  private void acquire(Client client, int scope) throws InterruptedException {
+  private static void acquire(Client client, Scope scope) throws InterruptedException {
     Fields fields =
         Fields.of(
-            "scope", round.id(scope),
+            "scope", scope.id(),
             "hold", client.uuid(),
             "buyer", "buyer" + client.below(BUYERS),
             "lines", lines(client),
@@ -78,7 +98,7 @@ final class HoldWork implements Workload {
     Op op = client.call("hold.acquire", fields);
     // A refused one is known too: it is asked for again, and then it may be granted.
     if (!op.refused() || client.chance(30)) {
-      acquired.get(scope).add(fields);
+      scope.acquired().add(fields);
     }
   }
 
@@ -94,12 +114,27 @@ final class HoldWork implements Workload {
 
   @Override
   public void finish(Client client) throws InterruptedException {
-    for (int i = 0; i < SCOPES; i++) {
-      for (Fields hold : acquired.get(i)) {
-        client.insist(
-            "final.hold", Fields.of("scope", hold.text("scope"), "hold", hold.text("hold")));
-      }
-      client.insist("final.pools", Fields.of("scope", round.id(i)));
+    for (Scope scope : all) {
+      read(client, scope.id(), scope.acquired().stream().map(f -> f.text("hold")).toList());
+      client.insist("final.pools", Fields.of("scope", scope.id()));
     }
+  }
+
+  /** Reads holds of one scope, many at a time. */
+  static List<Fields> read(Client client, long scope, List<String> holds)
+      throws InterruptedException {
+    List<Fields> all = new ArrayList<>();
+    for (int from = 0; from < holds.size(); from += PAGE) {
+      List<String> page = holds.subList(from, Math.min(holds.size(), from + PAGE));
+      Op op =
+          client.seek("final.holds", Fields.of("scope", scope, "holds", String.join(",", page)));
+      List<String> lines = op.result().parts("found", ";");
+      for (int i = 0; i < page.size(); i++) {
+        Fields found = Fields.parse(lines.get(i));
+        client.found(op, "final.hold", Fields.of("scope", scope, "hold", page.get(i)), found);
+        all.add(found);
+      }
+    }
+    return all;
   }
 }

@@ -2,9 +2,10 @@ package dev.lockstep.prove.work;
 
 import dev.lockstep.prove.history.Fields;
 import dev.lockstep.prove.history.Op;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -13,20 +14,30 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Jobs in lanes and outside, with priorities and unique keys, that fail; cancels; schedules. */
 final class JobWork implements Workload {
   private static final List<String> PRIORITIES = List.of("HIGH", "NORMAL", "LOW");
-  private static final int LANES = 3;
-  private static final int UNIQUES = 4;
+  private static final int LANES = 12;
+  private static final int UNIQUES = 10;
   private static final int RECENT = 10;
   private static final int POLLS = 300;
   private static final long POLL_MS = 200;
-  private static final long PAUSE_MS = 15;
+  private static final long PAUSE_MS = 50;
+  private static final int MOST_WAITING = 100;
 
   private final Round round;
   private final AtomicInteger names = new AtomicInteger();
   private final List<String> accepted = new CopyOnWriteArrayList<>();
+  private final Set<String> begun = ConcurrentHashMap.newKeySet();
   private final Map<String, String> schedules = new ConcurrentHashMap<>();
 
   JobWork(Round round) {
     this.round = round;
+    round.hears(this);
+  }
+
+  @Override
+  public void heard(String verb, Fields fields) {
+    if (verb.equals("job.began")) {
+      begun.add(fields.text("job"));
+    }
   }
 
   private String name() {
@@ -70,7 +81,9 @@ final class JobWork implements Workload {
       accepted.add(op.result().text("job"));
     }
     // The handlers have to keep up.
-    TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+    if (accepted.size() > begun.size() + MOST_WAITING) {
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+    }
   }
 
   @Override
@@ -78,27 +91,33 @@ final class JobWork implements Workload {
     for (String schedule : schedules.keySet()) {
       client.insist("job.unschedule", Fields.of("schedule", schedule));
     }
-    awaitDone(client);
+    Map<String, String> left = awaitDone(client);
     // Quiet for longer than any job waits before it is run again.
     TimeUnit.MILLISECONDS.sleep(1_000);
+    Op done = client.insist("final.done", Fields.of("prefix", round.prefix("job")));
     for (String job : accepted) {
-      client.insist("final.job", Fields.of("job", job));
+      client.found(
+          done,
+          "final.job",
+          Fields.of("job", job),
+          Fields.of("state", left.getOrDefault(job, "NONE")));
     }
-    client.insist("final.done", Fields.of("prefix", round.prefix("job")));
   }
 
-  /** The checker reports whatever has not arrived by the end of the wait. */
-  private void awaitDone(Client client) throws InterruptedException {
-    List<String> open = new ArrayList<>(accepted);
-    for (int i = 0; i < POLLS && !open.isEmpty(); i++) {
-      while (!open.isEmpty() && isGone(client, open.get(open.size() - 1))) {
-        open.remove(open.size() - 1);
+  /** Waits until no job is left; the checker reports what is, by the end of the wait. */
+  private Map<String, String> awaitDone(Client client) throws InterruptedException {
+    Map<String, String> left = new HashMap<>();
+    for (int i = 0; i < POLLS; i++) {
+      left.clear();
+      Op op = client.seek("final.left", Fields.of("text", "name=" + round.prefix("job")));
+      for (String each : op.result().parts("left", ",")) {
+        left.put(each.split(":", -1)[0], each.split(":", -1)[1]);
+      }
+      if (left.isEmpty()) {
+        break;
       }
       TimeUnit.MILLISECONDS.sleep(POLL_MS);
     }
-  }
-
-  private static boolean isGone(Client client, String job) throws InterruptedException {
-    return client.ask("final.job", Fields.of("job", job)).text("state", "?").equals("NONE");
+    return left;
   }
 }

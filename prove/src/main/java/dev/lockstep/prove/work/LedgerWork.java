@@ -6,22 +6,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Transfers between few accounts: at once, in two phases, linked. */
 final class LedgerWork implements Workload {
+  private static final int BOOKS = 4;
   static final int ACCOUNTS = 6;
   private static final int BANK = 1;
   private static final int RECENT = 10;
+  private static final int PAGE = 200;
+  private static final int MOST_INSTANTS = 400;
 
   private final Round round;
-  private final List<Fields> moves = new CopyOnWriteArrayList<>();
-  private final List<Fields> pending = new CopyOnWriteArrayList<>();
-  private final Set<String> transfers = ConcurrentHashMap.newKeySet();
-  private final List<Fields> instants = new CopyOnWriteArrayList<>();
+  private final Recently moves = new Recently(RECENT);
+  private final Recently pending = new Recently(RECENT);
+  private final Recently instants = new Recently(100);
+  // By book.
+  private final List<Set<String>> transfers = new ArrayList<>();
+  private final Set<Fields> asked = ConcurrentHashMap.newKeySet();
 
   LedgerWork(Round round) {
     this.round = round;
+    for (int i = 0; i < BOOKS; i++) {
+      transfers.add(ConcurrentHashMap.newKeySet());
+    }
   }
 
   @Override
@@ -30,50 +37,56 @@ final class LedgerWork implements Workload {
     for (int i = 2; i <= ACCOUNTS; i++) {
       accounts.add(i + ":" + (i == ACCOUNTS ? -80 : 0));
     }
-    client.insist("ledger.open", book().with("accounts", String.join(",", accounts)));
+    for (int i = 0; i < BOOKS; i++) {
+      client.insist("ledger.open", book(i).with("accounts", String.join(",", accounts)));
+    }
   }
 
-  private Fields book() {
-    return Fields.of("book", round.id(0));
+  private Fields book(int which) {
+    return Fields.of("book", round.id(which));
+  }
+
+  private static Fields bookOf(Fields call) {
+    return Fields.of("book", call.text("book"));
   }
 
   @Override
   public void step(Client client) throws InterruptedException {
     int what = client.below(100);
+    int book = client.below(BOOKS);
     if (what < 34) {
-      Fields move = transfer(client);
+      Fields move = transfer(client, book);
       moves.add(move);
       client.call("ledger.move", move);
-    } else if (what < 40 && !moves.isEmpty()) {
+    } else if (what < 40 && moves.any()) {
       // Again, perhaps while the first is under way.
-      int back = Math.min(moves.size(), RECENT);
-      client.call("ledger.move", moves.get(moves.size() - 1 - client.below(back)));
+      client.call("ledger.move", moves.pick(client));
     } else if (what < 58) {
-      Fields reserve = transfer(client).with("for", 1_000 + client.below(2_000));
+      Fields reserve = transfer(client, book).with("for", 1_000 + client.below(2_000));
       Op op = client.call("ledger.reserve", reserve);
       if (!op.refused()) {
         pending.add(reserve);
       }
-    } else if (what < 76 && !pending.isEmpty()) {
+    } else if (what < 76 && pending.any()) {
       end(client);
     } else if (what < 90) {
-      linked(client);
+      linked(client, book);
     } else if (what < 94) {
-      client.call("ledger.sum", book());
+      client.call("ledger.sum", book(book));
     } else {
-      balance(client);
+      balance(client, book);
     }
   }
 
-  private Fields transfer(Client client) {
+  private Fields transfer(Client client, int book) {
     int from = client.chance(20) ? BANK : 2 + client.below(ACCOUNTS - 1);
     int to = 2 + client.below(ACCOUNTS - 1);
     if (to == from) {
       to = BANK;
     }
     String id = client.uuid().toString();
-    transfers.add(id);
-    return book()
+    transfers.get(book).add(id);
+    return book(book)
         .with("id", id)
         .with("from", from)
         .with("to", to)
@@ -81,9 +94,8 @@ final class LedgerWork implements Workload {
   }
 
   private void end(Client client) throws InterruptedException {
-    int back = Math.min(pending.size(), RECENT);
-    Fields reserved = pending.get(pending.size() - 1 - client.below(back));
-    Fields named = book().with("id", reserved.text("id"));
+    Fields reserved = pending.pick(client);
+    Fields named = bookOf(reserved).with("id", reserved.text("id"));
     if (client.chance(35)) {
       client.call("ledger.cancel", named);
     } else {
@@ -92,51 +104,74 @@ final class LedgerWork implements Workload {
     }
   }
 
-  private void linked(Client client) throws InterruptedException {
+  private void linked(Client client, int book) throws InterruptedException {
     List<String> steps = new ArrayList<>();
     int count = 2 + client.below(2);
     for (int i = 0; i < count; i++) {
-      Fields t = transfer(client);
+      Fields t = transfer(client, book);
       steps.add(
           "move:%s:%s:%s:%s:0"
               .formatted(t.text("id"), t.text("from"), t.text("to"), t.text("amount")));
     }
-    client.call("ledger.linked", book().with("steps", String.join(",", steps)));
+    client.call("ledger.linked", book(book).with("steps", String.join(",", steps)));
   }
 
-  private void balance(Client client) throws InterruptedException {
-    Fields asked;
-    if (instants.isEmpty() || client.chance(60)) {
+  private void balance(Client client, int book) throws InterruptedException {
+    Fields question;
+    if (!instants.any() || client.chance(60)) {
       long at = System.currentTimeMillis() * 1_000 - client.below(400_000);
-      asked = book().with("account", 1 + client.below(ACCOUNTS)).with("at", at);
-      instants.add(asked);
+      question = book(book).with("account", 1 + client.below(ACCOUNTS)).with("at", at);
+      instants.add(question);
     } else {
-      asked = client.pick(instants);
+      question = instants.pick(client);
     }
-    client.call("ledger.balanceAt", asked);
+    client.call("ledger.balanceAt", question);
+    if (asked.size() < MOST_INSTANTS) {
+      asked.add(question);
+    }
   }
 
   @Override
   public void finish(Client client) throws InterruptedException {
-    for (Fields asked : instants) {
-      client.insist("final.balanceAt", asked);
+    for (Fields question : asked) {
+      client.insist("final.balanceAt", question);
     }
-    for (String id : transfers) {
-      client.insist("final.transfer", book().with("id", id));
+    for (int i = 0; i < BOOKS; i++) {
+      read(client, round.id(i), List.copyOf(transfers.get(i)));
+      client.insist("final.sum", book(i));
+      for (int account = 1; account <= ACCOUNTS; account++) {
+        entries(client, book(i).with("account", account));
+      }
     }
-    client.insist("final.sum", book());
-    for (int account = 1; account <= ACCOUNTS; account++) {
-      Fields named = book().with("account", account);
-      // The account first: entries that come later are none of its.
-      client.insist("final.account", named);
-      long after = 0;
-      while (true) {
-        Op page = client.insist("final.entries", named.with("after", after));
-        List<String> entries = page.result().parts("entries", ",");
-        if (entries.isEmpty()) {
-          break;
-        }
-        after = Long.parseLong(entries.get(entries.size() - 1).split(":", -1)[0]);
+  }
+
+  private static void entries(Client client, Fields account) throws InterruptedException {
+    // The account first: entries that come later are none of its.
+    client.insist("final.account", account);
+    long after = 0;
+    while (true) {
+      Op page = client.insist("final.entries", account.with("after", after));
+      List<String> entries = page.result().parts("entries", ",");
+      if (entries.isEmpty()) {
+        return;
+      }
+      after = Long.parseLong(entries.get(entries.size() - 1).split(":", -1)[0]);
+    }
+  }
+
+  /** Reads transfers of one book, many at a time. */
+  static void read(Client client, long book, List<String> ids) throws InterruptedException {
+    for (int from = 0; from < ids.size(); from += PAGE) {
+      List<String> page = ids.subList(from, Math.min(ids.size(), from + PAGE));
+      Op op =
+          client.seek("final.transfers", Fields.of("book", book, "ids", String.join(",", page)));
+      List<String> lines = op.result().parts("found", ";");
+      for (int i = 0; i < page.size(); i++) {
+        client.found(
+            op,
+            "final.transfer",
+            Fields.of("book", book, "id", page.get(i)),
+            Fields.parse(lines.get(i)));
       }
     }
   }

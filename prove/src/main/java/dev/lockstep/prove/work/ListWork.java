@@ -7,8 +7,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Serializable transactions that append to lists and read them, for the isolation checker. */
 final class ListWork implements Workload {
-  private static final int KEYS = 4;
+  private static final int KEYS = 8;
   private static final int APPENDS_PER_KEY = 60;
+  private static final int PAGE = 40;
 
   private final Round round;
   private final AtomicLong items = new AtomicLong();
@@ -28,7 +29,7 @@ final class ListWork implements Workload {
     List<String> steps = new ArrayList<>();
     int count = 1 + client.below(4);
     for (int i = 0; i < count; i++) {
-      long key = round.id(Math.min(990, generation * KEYS + client.below(KEYS)));
+      long key = round.id(generation * KEYS + client.below(KEYS));
       if (client.chance(50)) {
         appends.incrementAndGet();
         steps.add("a." + key + "." + items.incrementAndGet());
@@ -44,9 +45,13 @@ final class ListWork implements Workload {
 
   @Override
   public void finish(Client client) throws InterruptedException {
-    int last = (int) Math.min(990, (appends.get() / (KEYS * APPENDS_PER_KEY) + 1) * KEYS);
-    for (int key = 0; key < last; key++) {
-      client.insist("final.lists", Fields.of("steps", "r." + round.id(key)));
+    int last = (int) (appends.get() / (KEYS * APPENDS_PER_KEY) + 1) * KEYS;
+    for (int from = 0; from < last; from += PAGE) {
+      List<String> steps = new ArrayList<>();
+      for (int key = from; key < Math.min(last, from + PAGE); key++) {
+        steps.add("r." + round.id(key));
+      }
+      client.insist("final.lists", Fields.of("steps", String.join(",", steps)));
     }
   }
 }

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 /** Events of many keys, in slow and aborting transactions, to sinks that fail. */
 final class OutboxWork implements Workload {
   static final List<String> SINKS = List.of("a", "b");
-  private static final int KEYS = 12;
+  private static final int KEYS = 40;
   private static final int POLLS = 300;
   private static final long POLL_MS = 200;
 

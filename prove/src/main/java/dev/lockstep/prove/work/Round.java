@@ -3,15 +3,23 @@ package dev.lockstep.prove.work;
 import dev.lockstep.prove.fault.Cluster;
 import dev.lockstep.prove.history.Fields;
 import dev.lockstep.prove.history.Recorder;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** One round of a campaign: fresh things, one history. Thread-safe. */
 public final class Round implements Cluster.NodeListener {
+  private static final int IDS = 1_000_000;
+
   private final Cluster cluster;
   private final Recorder recorder = new Recorder();
   private final long number;
   private final Map<String, Workload> byPrefix = new TreeMap<>();
+  private final List<Workload> listeners = new CopyOnWriteArrayList<>();
   private volatile boolean calm;
 
   /**
@@ -34,7 +42,7 @@ public final class Round implements Cluster.NodeListener {
 
   /** An id for a scope, a book or a list, unique in the database. */
   public long id(int which) {
-    return number * 1_000 + which;
+    return number * IDS + which;
   }
 
   /** Begins the names of this round's things. */
@@ -47,6 +55,21 @@ public final class Round implements Cluster.NodeListener {
     byPrefix.put(prefix, workload);
   }
 
+  /** Clients for one workload, which share its traffic. */
+  public List<Client> clients(int count, int firstNumber, long seed) {
+    Traffic traffic = new Traffic(cluster, count);
+    List<Client> clients = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      clients.add(new Client(this, traffic, firstNumber + i, seed + firstNumber + i));
+    }
+    return clients;
+  }
+
+  /** The workload hears what nodes do on their own account. */
+  public void hears(Workload workload) {
+    listeners.add(workload);
+  }
+
   /** From now on nothing fails on purpose. */
   public void calm() {
     calm = true;
@@ -55,19 +78,37 @@ public final class Round implements Cluster.NodeListener {
   @Override
   public void told(int node, String verb, Fields fields) {
     recorder.note(node, verb, fields);
+    listeners.forEach(workload -> workload.heard(verb, fields));
   }
 
-  /** All deliveries of all nodes pass here, one at a time: that is the order they have. */
+  /**
+   * All deliveries of all nodes pass here, one at a time: that is the order they have. After one
+   * that failed, the rest of its key is not sent.
+   */
   @Override
   public synchronized Fields asked(int node, String verb, Fields fields) {
-    String key = fields.text("key");
+    List<String> results = new ArrayList<>();
+    Set<String> failed = new HashSet<>();
+    for (String line : fields.parts("events", ";")) {
+      Fields event = Fields.parse(line);
+      String key = event.text("key");
+      String result = failed.contains(key) ? "unsent" : deliver(node, key, event);
+      if (!result.equals("ok")) {
+        failed.add(key);
+      }
+      results.add(result);
+    }
+    return Fields.of("results", String.join(",", results));
+  }
+
+  private String deliver(int node, String key, Fields event) {
     for (Map.Entry<String, Workload> each : byPrefix.entrySet()) {
       if (key.startsWith(each.getKey())) {
-        String result = each.getValue().deliver(fields, calm);
-        recorder.note(node, result.equals("ok") ? "sink.took" : "sink.refused", fields);
-        return Fields.of("result", result);
+        String result = each.getValue().deliver(event, calm);
+        recorder.note(node, result.equals("ok") ? "sink.took" : "sink.refused", event);
+        return result;
       }
     }
-    return Fields.of("result", "ok");
+    return "ok";
   }
 }

@@ -1,23 +1,22 @@
 package dev.lockstep.prove.work;
 
 import dev.lockstep.prove.history.Fields;
-import dev.lockstep.prove.history.Op;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /** Sales that post, publish and enqueue in the transaction of their hold, by both doors. */
 final class SaleWork implements Workload {
-  private static final int KEYS = 6;
+  private static final int KEYS = 20;
   private static final int POLLS = 300;
   private static final long POLL_MS = 200;
-  private static final int STOCK = 400;
+  private static final int STOCK = 50_000;
 
   private final Round round;
   private final String prefix;
-  private final List<Fields> sales = new CopyOnWriteArrayList<>();
+  private final Recently recent = new Recently(5);
+  private final Set<String> sales = ConcurrentHashMap.newKeySet();
   private final Set<String> published = ConcurrentHashMap.newKeySet();
 
   SaleWork(Round round) {
@@ -27,7 +26,7 @@ final class SaleWork implements Workload {
   }
 
   private long scope() {
-    return round.id(900);
+    return round.id(900_000);
   }
 
   @Override
@@ -39,9 +38,8 @@ final class SaleWork implements Workload {
 
   @Override
   public void step(Client client) throws InterruptedException {
-    if (client.chance(15) && !sales.isEmpty()) {
-      client.call(
-          "sale.sell", sales.get(sales.size() - 1 - client.below(Math.min(5, sales.size()))));
+    if (client.chance(15) && recent.any()) {
+      client.call("sale.sell", recent.pick(client));
       return;
     }
     String id = client.uuid().toString();
@@ -71,7 +69,8 @@ final class SaleWork implements Workload {
             prefix + client.below(KEYS),
             "name",
             prefix + id);
-    sales.add(sale);
+    sales.add(id);
+    recent.add(sale);
     client.call(client.chance(60) ? "sale.sell" : "sale.inOne", sale);
   }
 
@@ -83,15 +82,12 @@ final class SaleWork implements Workload {
 
   @Override
   public void finish(Client client) throws InterruptedException {
-    long granted = 0;
-    for (Fields sale : sales) {
-      Fields named = Fields.of("scope", scope(), "hold", sale.text("hold"));
-      Op hold = client.insist("final.hold", named);
-      if (!hold.result().text("state").equals("NONE")) {
-        granted++;
-      }
-      client.insist("final.transfer", Fields.of("book", scope(), "id", sale.text("id")));
-    }
+    List<String> ids = List.copyOf(sales);
+    long granted =
+        HoldWork.read(client, scope(), ids).stream()
+            .filter(hold -> !hold.text("state").equals("NONE"))
+            .count();
+    LedgerWork.read(client, scope(), ids);
     Fields mine = Fields.of("prefix", prefix);
     for (int i = 0; i < POLLS; i++) {
       long done = client.ask("final.done", mine).parts("done", ",").size();

@@ -13,6 +13,9 @@ public interface Workload {
   /** Waits for what is still to come, and reads everything; nothing is broken any more. */
   void finish(Client client) throws InterruptedException;
 
+  /** Hears what a node did on its own account, if the round was told so. */
+  default void heard(String verb, Fields fields) {}
+
   /** Decides on a delivery, where this workload's events arrive. */
   default String deliver(Fields event, boolean calm) {
     return "ok";

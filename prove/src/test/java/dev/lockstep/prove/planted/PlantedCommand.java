@@ -34,7 +34,7 @@ public final class PlantedCommand {
             .toList();
     Path folder = Files.createTempDirectory("lockstep-planted");
     int found = 0;
-    try (Campaign campaign = new Campaign(folder, 3)) {
+    try (Campaign campaign = new Campaign(folder, config(wanted.get(0), seconds))) {
       for (Planted bug : wanted) {
         found += tried(campaign, bug, seconds) ? 1 : 0;
       }
@@ -45,14 +45,17 @@ public final class PlantedCommand {
     System.exit(found == wanted.size() ? 0 : 1);
   }
 
+  private static CampaignConfig config(Planted bug, int seconds) {
+    return CampaignConfig.of(1, Duration.ofSeconds(seconds))
+        .with(List.of(bug.workload()), bug.faults())
+        .withClients(8)
+        .withRounds(
+            bug.faults().isEmpty() ? Duration.ofSeconds(4) : Cluster.LEASE.multipliedBy(5), 0);
+  }
+
   private static boolean tried(Campaign campaign, Planted bug, int seconds)
       throws InterruptedException {
-    CampaignConfig config =
-        CampaignConfig.of(1, Duration.ofSeconds(seconds))
-            .with(List.of(bug.workload()), bug.faults())
-            .withClients(8)
-            .withRounds(
-                bug.faults().isEmpty() ? Duration.ofSeconds(4) : Cluster.LEASE.multipliedBy(5), 0);
+    CampaignConfig config = config(bug, seconds);
     String verdict;
     boolean found = false;
     try {
