@@ -18,6 +18,7 @@ module dev.lockstep.core {
   exports dev.lockstep.hold;
   exports dev.lockstep.job;
   exports dev.lockstep.ledger;
+  exports dev.lockstep.migration;
   exports dev.lockstep.once;
   exports dev.lockstep.outbox;
   exports dev.lockstep.shard;

@@ -28,7 +28,6 @@ import org.apache.kafka.common.Uuid;
  * operating system's memory.
  */
 public final class KafkaBroker implements AutoCloseable {
-  private static final String STARTED = "Kafka Server started";
   private static final int MAX_STARTS = 3;
   private static final int LAST_LINES = 30;
   private static final long END_SECONDS = 30;
@@ -128,11 +127,12 @@ public final class KafkaBroker implements AutoCloseable {
     command.add("-Dlogback.configurationFile=" + logging);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of(BrokerProcess.class.getName(), settings.toString(), clusterId));
+    command.add(bootstrapServers());
     Process started = new ProcessBuilder(command).redirectErrorStream(true).start();
     List<String> lines = new ArrayList<>();
     BufferedReader out = started.inputReader();
     for (String line = out.readLine(); line != null; line = out.readLine()) {
-      if (line.contains(STARTED)) {
+      if (line.contains(BrokerProcess.READY)) {
         drain(out);
         return started;
       }

@@ -22,6 +22,7 @@ import dev.lockstep.hold.Veto;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerRecords;
+import dev.lockstep.migration.Migrations;
 import dev.lockstep.once.Once;
 import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.Outbox;
@@ -57,6 +58,7 @@ class LayeringTest {
       Set.of(
           Transactor.class,
           AdvisoryLocks.class,
+          Migrations.class,
           // How a block sends several statements at once, and arrays in them.
           RoundTrip.class,
           SqlArray.class,

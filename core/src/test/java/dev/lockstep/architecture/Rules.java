@@ -33,7 +33,8 @@ final class Rules {
   static final List<String> DOMAINS = List.of("once", "hold", "job", "outbox", "ledger");
 
   /** What the blocks share, in layers: each may use those before it. */
-  static final List<String> ENGINE = List.of("fault", "work", "sql", "tx", "combine", "shard");
+  static final List<String> ENGINE =
+      List.of("fault", "work", "sql", "tx", "migration", "combine", "shard");
 
   private Rules() {}
 

@@ -16,14 +16,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * What the documents show is what was compiled and run: every Java block is a copy of a region of a
- * test, named in a comment above it as {@code <!-- snippet: path/to/Test.java#region -->}. In the
- * test the region lies between {@code // snippet: region} and {@code // end: region}.
+ * What the documents show is what was compiled and run: every block of Java or XML is a copy of a
+ * region of a test, named in a comment above it as {@code <!-- snippet: path/to/Test.java#region
+ * -->}. In the test the region lies between {@code // snippet: region} and {@code // end: region},
+ * or the same as comments of XML.
  */
 class DocumentationTest {
-  private static final Pattern JAVA_BLOCK =
+  private static final Pattern BLOCK =
       Pattern.compile(
-          "(?:<!-- snippet: (\\S+)#(\\S+) -->\\s*\\n)?```java\\n(.*?)```", Pattern.DOTALL);
+          "(?:<!-- snippet: (\\S+)#(\\S+) -->\\s*\\n)?```(?:java|xml)\\n(.*?)```", Pattern.DOTALL);
+  private static final Pattern MARK =
+      Pattern.compile("\\s*(?://|<!--) (?:snippet|end): \\S+(?: -->)?");
   private static final Pattern COMMAND = Pattern.compile("\\./lockstep ([a-z][a-z-]*)");
   private static final Pattern USAGE_WORD = Pattern.compile("(?m)^  ([a-z][a-z-]*)  ");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:\\s]+)(?:#[^)]*)?\\)");
@@ -35,7 +38,7 @@ class DocumentationTest {
   private static final int README_LINES_MAX = 200;
 
   @TestFactory
-  Stream<DynamicTest> everyJavaBlockIsACopyOfATest() throws IOException {
+  Stream<DynamicTest> everyBlockOfCodeIsACopyOfATest() throws IOException {
     return Repository.documents().stream()
         .map(path -> DynamicTest.dynamicTest(Repository.name(path), () -> checkBlocks(path)));
   }
@@ -77,7 +80,7 @@ class DocumentationTest {
   }
 
   private static void checkBlocks(Path document) throws IOException {
-    Matcher block = JAVA_BLOCK.matcher(Files.readString(document));
+    Matcher block = BLOCK.matcher(Files.readString(document));
     while (block.find()) {
       String source = block.group(1);
       if (source == null) {
@@ -85,9 +88,7 @@ class DocumentationTest {
       }
       String region = region(Repository.root().resolve(source), block.group(2));
       assertThat(block.group(3))
-          .as(
-              "The block of %s#%s. It has to read:\n\n```java\n%s```\n",
-              source, block.group(2), region)
+          .as("The block of %s#%s. It has to read:\n\n%s\n", source, block.group(2), region)
           .isEqualTo(region);
     }
   }
@@ -101,20 +102,25 @@ class DocumentationTest {
   /** The lines between the two comments, moved to the left margin. */
   private static String region(Path source, String name) throws IOException {
     List<String> lines = Files.readAllLines(source);
-    int begin = indexOf(lines, "// snippet: " + name, source);
-    int end = indexOf(lines, "// end: " + name, source);
+    int begin = indexOf(lines, "snippet: " + name, source);
+    int end = indexOf(lines, "end: " + name, source);
     // The blank last line would count as the one with the least indent.
-    String text = String.join("\n", lines.subList(begin + 1, end)).stripTrailing();
+    List<String> shown =
+        lines.subList(begin + 1, end).stream()
+            .filter(line -> !MARK.matcher(line).matches())
+            .toList();
+    String text = String.join("\n", shown).stripTrailing();
     return text.stripIndent().strip() + "\n";
   }
 
   private static int indexOf(List<String> lines, String comment, Path source) {
     for (int i = 0; i < lines.size(); i++) {
-      if (lines.get(i).strip().equals(comment)) {
+      String line = lines.get(i).strip();
+      if (line.equals("// " + comment) || line.equals("<!-- " + comment + " -->")) {
         return i;
       }
     }
-    return fail(source + " has no line " + comment);
+    return fail(source + " has no line // " + comment);
   }
 
   private static List<String> matches(Pattern pattern, String text) {

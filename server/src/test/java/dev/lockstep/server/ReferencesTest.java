@@ -111,7 +111,7 @@ class ReferencesTest {
   private static Set<String> testClasses() throws IOException {
     Set<String> names = new TreeSet<>();
     for (Path source : Repository.sources()) {
-      Path tests = source.resolve("test/java");
+      Path tests = source.resolve("test");
       if (Files.isDirectory(tests)) {
         try (Stream<Path> files = Files.walk(tests)) {
           names.addAll(

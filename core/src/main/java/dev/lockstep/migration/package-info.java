@@ -1,0 +1,16 @@
+/**
+ * Creates Lockstep's tables, and checks that they are the ones this release needs.
+ *
+ * <p>Entry type: {@link dev.lockstep.migration.Migrations}. {@code Script} is one file of {@code
+ * db/lockstep}, {@code History} the table that says which of them a database has.
+ *
+ * <p>Table owned: {@code flyway_schema_history}, one row per script, in Flyway's format: a database
+ * migrated here can go on with Flyway, and the other way round.
+ *
+ * <p>Locks: an advisory lock until COMMIT, before anything else, so nodes that start at once
+ * migrate one after the other.
+ */
+@NullMarked
+package dev.lockstep.migration;
+
+import org.jspecify.annotations.NullMarked;
