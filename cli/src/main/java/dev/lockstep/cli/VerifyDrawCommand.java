@@ -56,10 +56,10 @@ final class VerifyDrawCommand implements Callable<Integer> {
   @Mixin private final Console console = new Console();
 
   /** The document is unavailable; the message is one line for the user. */
-  private static final class NotToBeHad extends Exception {
+  private static final class CannotRead extends Exception {
     private static final long serialVersionUID = 1L;
 
-    NotToBeHad(String message) {
+    CannotRead(String message) {
       super(message);
     }
   }
@@ -72,7 +72,7 @@ final class VerifyDrawCommand implements Callable<Integer> {
     String document;
     try {
       document = SCHEME.matcher(source).matches() ? fetch(source) : read(source);
-    } catch (NotToBeHad e) {
+    } catch (CannotRead e) {
       return console.fail(String.valueOf(e.getMessage()));
     }
     Verdict verdict = DrawVerifier.verify(document, Optional.ofNullable(commitment));
@@ -113,7 +113,7 @@ final class VerifyDrawCommand implements Callable<Integer> {
         .put("checks", checks);
   }
 
-  private static String read(String file) throws NotToBeHad {
+  private static String read(String file) throws CannotRead {
     try (InputStream in = Files.newInputStream(Path.of(file))) {
       return text(in, file);
     } catch (InvalidPathException | IOException e) {
@@ -122,7 +122,7 @@ final class VerifyDrawCommand implements Callable<Integer> {
   }
 
   /** Redirects are not followed: the user decides whom to trust. */
-  private static String fetch(String url) throws NotToBeHad, InterruptedException {
+  private static String fetch(String url) throws CannotRead, InterruptedException {
     String scheme = url.substring(0, url.indexOf(':')).toLowerCase(Locale.ROOT);
     if (!scheme.equals("http") && !scheme.equals("https")) {
       throw new WrongUse("a URL begins with http:// or https://, not " + scheme + "://");
@@ -139,19 +139,19 @@ final class VerifyDrawCommand implements Callable<Integer> {
           client.send(request, HttpResponse.BodyHandlers.ofInputStream());
       try (InputStream in = response.body()) {
         if (response.statusCode() != 200) {
-          throw new NotToBeHad(url + " answered with status " + response.statusCode());
+          throw new CannotRead(url + " answered with status " + response.statusCode());
         }
         return text(in, url);
       }
     } catch (IOException e) {
-      throw new NotToBeHad("cannot reach " + url + ": " + e.getClass().getSimpleName());
+      throw new CannotRead("cannot reach " + url + ": " + e.getClass().getSimpleName());
     }
   }
 
-  private static String text(InputStream in, String source) throws IOException, NotToBeHad {
+  private static String text(InputStream in, String source) throws IOException, CannotRead {
     byte[] bytes = in.readNBytes(MAX_BYTES + 1);
     if (bytes.length > MAX_BYTES) {
-      throw new NotToBeHad(source + " is larger than " + MAX_BYTES + " bytes");
+      throw new CannotRead(source + " is larger than " + MAX_BYTES + " bytes");
     }
     return new String(bytes, UTF_8);
   }

@@ -64,7 +64,7 @@ final class RoundRun {
           clients.add(threads.submit(() -> work(workload, client)));
         }
       }
-      breakThings(progress);
+      injectFaults(progress);
       over = true;
       round.calm();
       note("worked");
@@ -118,7 +118,7 @@ final class RoundRun {
     log.debug("Round {}: {} after {} ms", seed, done, (System.nanoTime() - begun) / 1_000_000);
   }
 
-  private void breakThings(LongConsumer progress) throws InterruptedException {
+  private void injectFaults(LongConsumer progress) throws InterruptedException {
     long end = System.nanoTime() + config.roundTime().toNanos();
     Breakers breakers = Breakers.start(cluster, config.faults(), seed);
     try {

@@ -85,7 +85,8 @@ class MoneyAndGoodsAgreeTest {
       other.gateway().orElseThrow().setFaults(GatewayFaults.NONE);
       Await.until("all others have given up", () -> giveUp(shop, campaign));
       String open =
-          "SELECT count(*) FROM lockstep_server.purchase WHERE status IN (0, 1, 5, 7) AND campaign = "
+          "SELECT count(*) FROM lockstep_server.purchase WHERE status IN (0, 1, 5, 7) AND campaign"
+              + " = "
               + campaign;
       Await.until("every purchase has ended", () -> server.database().queryLong(open) == 0);
     }
@@ -131,7 +132,8 @@ class MoneyAndGoodsAgreeTest {
         server
             .database()
             .queryLong(
-                "SELECT count(*) FROM lockstep_server.purchase WHERE status IN (0, 1, 7) AND campaign = "
+                "SELECT count(*) FROM lockstep_server.purchase WHERE status IN (0, 1, 7) AND"
+                    + " campaign = "
                     + campaign);
     return paying == 0;
   }

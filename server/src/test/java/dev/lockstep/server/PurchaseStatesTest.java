@@ -68,12 +68,14 @@ class PurchaseStatesTest {
           Map.entry(new Move("failed", "pending"), "paid too late"),
           Map.entry(new Move("expired", "pending"), "paid too late"),
           Map.entry(new Move("completed", "refunding"), "an operator refunds"),
+          Map.entry(new Move("refunding", "completed"), "a part is back"),
           Map.entry(new Move("refunding", "refunded"), "the money is back"));
 
   @Test
   void aPurchaseMovesAsItsDiagramShows() throws Exception {
     server.database().execute(NOTE_MOVES);
     paidAndRefunded();
+    paidAndRefundedInPart();
     declinedForGood();
     declinedAndGivenUp();
     declinedAndExpired();
@@ -128,6 +130,18 @@ class PurchaseStatesTest {
     JsonObject bought = buy(server.drop(1, null), VISA).expect(201);
     server.operator().post("/v1/purchases/" + bought.getString("id") + "/refund", "r", null);
     await(bought, "refunded");
+  }
+
+  private static void paidAndRefundedInPart() throws Exception {
+    JsonObject bought = buy(server.drop(1, null), VISA).expect(201);
+    server
+        .operator()
+        .post(
+            "/v1/purchases/" + bought.getString("id") + "/refund",
+            "p",
+            new JsonObject().put("amount", 1))
+        .expect(200);
+    await(bought, "completed");
   }
 
   private static JsonObject declined(String campaign) throws Exception {

@@ -39,7 +39,7 @@ final class TransferAnswers {
                           .with("account", number(book, unknown.account())))
           .when(CurrencyMismatch.class, other -> book -> otherCurrency(book, other))
           .when(BeyondReserved.class, beyond -> book -> beyondReserved(beyond))
-          .when(InsufficientFunds.class, lack -> book -> lacking(book, lack))
+          .when(InsufficientFunds.class, lack -> book -> insufficient(book, lack))
           .when(BalanceOverflow.class, overflow -> book -> tooMuch(book, overflow))
           .when(
               Refused.class,
@@ -72,7 +72,7 @@ final class TransferAnswers {
     return PROBLEMS.of(outcome).apply(book);
   }
 
-  private static Problem lacking(BookId book, InsufficientFunds lack) {
+  private static Problem insufficient(BookId book, InsufficientFunds lack) {
     return conflict(
             "insufficient-funds",
             "Insufficient funds",

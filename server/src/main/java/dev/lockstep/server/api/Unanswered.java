@@ -34,7 +34,7 @@ final class Unanswered {
 
   /** Checks periodically until Vert.x is closed. */
   void start(Vertx vertx) {
-    vertx.setPeriodic(LOOK_EVERY_MS, timer -> trouble.get().ifPresent(this::answerThoseWhoWait));
+    vertx.setPeriodic(LOOK_EVERY_MS, timer -> trouble.get().ifPresent(this::answerWaiting));
   }
 
   /** Returns the answer, or the trouble that delays it. Call it on the request's event loop. */
@@ -66,7 +66,7 @@ final class Unanswered {
         : problem;
   }
 
-  private void answerThoseWhoWait(Trouble found) {
+  private void answerWaiting(Trouble found) {
     long now = System.nanoTime();
     waiting.stream()
         .filter(entry -> now - entry.untilNanos() > 0)

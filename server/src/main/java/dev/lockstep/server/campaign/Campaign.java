@@ -18,14 +18,14 @@ import java.util.OptionalInt;
  */
 public record Campaign(
     long id,
-    Kind kind,
+    CampaignKind kind,
     String name,
     String currency,
     OptionalInt purchaseLimit,
     HoldTimes holdTimes,
     List<Item> items,
     List<Prize> prizes,
-    Status status,
+    CampaignStatus status,
     Optional<String> seedCommitment,
     boolean drawn,
     Times times) {

@@ -79,7 +79,7 @@ final class CampaignStore {
         options("publish campaign"),
         connection -> {
           Campaign draft = lock(connection, id);
-          if (draft.status() != Status.DRAFT) {
+          if (draft.status() != CampaignStatus.DRAFT) {
             throw Problem.of(
                     "campaign-not-draft",
                     409,
@@ -91,7 +91,7 @@ final class CampaignStore {
           }
           byte[] seed = new byte[SEED_BYTES];
           RANDOM.nextBytes(seed);
-          CampaignTable.setStatus(connection, id, Status.PUBLISHED, seed);
+          CampaignTable.setStatus(connection, id, CampaignStatus.PUBLISHED, seed);
           holds.createScope(connection, draft.scope(), draft.purchaseLimit());
           holds.createPools(connection, draft.scope(), pools(draft, seed));
           return changed(connection, id, Change.PUBLISH, actor, reason);
@@ -119,7 +119,7 @@ final class CampaignStore {
         connection -> {
           Optional<Campaign> open =
               CampaignTable.lock(connection, id)
-                  .filter(campaign -> campaign.status() == Status.PUBLISHED);
+                  .filter(campaign -> campaign.status() == CampaignStatus.PUBLISHED);
           if (open.isEmpty()) {
             return false;
           }
@@ -153,11 +153,11 @@ final class CampaignStore {
         options("close campaign"),
         connection -> {
           Campaign campaign = lock(connection, id);
-          if (campaign.status() == Status.CLOSED) {
+          if (campaign.status() == CampaignStatus.CLOSED) {
             return new Stocked(campaign, holds.pools(campaign.scope()));
           }
-          CampaignTable.setStatus(connection, id, Status.CLOSED, null);
-          if (campaign.status() == Status.PUBLISHED) {
+          CampaignTable.setStatus(connection, id, CampaignStatus.CLOSED, null);
+          if (campaign.status() == CampaignStatus.PUBLISHED) {
             campaign.items().forEach(item -> holds.pause(campaign.scope(), item.pool(), CLOSED));
           }
           return changed(connection, id, Change.CLOSE, actor, reason);
@@ -204,7 +204,7 @@ final class CampaignStore {
         transactor
             .call(connection -> CampaignTable.find(connection, id))
             .orElseThrow(CampaignStore::unknown);
-    if (campaign.status() == Status.PUBLISHED) {
+    if (campaign.status() == CampaignStatus.PUBLISHED) {
       if (remembered.size() >= MAX_REMEMBERED) {
         remembered.clear();
       }
@@ -224,7 +224,7 @@ final class CampaignStore {
         });
   }
 
-  static ProblemException notOpen(Status status) {
+  static ProblemException notOpen(CampaignStatus status) {
     return Problem.of(
             "campaign-not-open",
             409,
@@ -262,7 +262,7 @@ final class CampaignStore {
 
   private static Campaign lockOpen(Connection connection, long id) throws SQLException {
     Campaign campaign = lock(connection, id);
-    if (campaign.status() != Status.PUBLISHED) {
+    if (campaign.status() != CampaignStatus.PUBLISHED) {
       throw notOpen(campaign.status());
     }
     return campaign;
@@ -273,7 +273,7 @@ final class CampaignStore {
     return campaign.items().stream()
         .map(
             item ->
-                item.kind() == Kind.TRIANGLE
+                item.kind() == CampaignKind.TRIANGLE
                     ? NewPool.ofUnits(item.pool(), item.total(), shuffle)
                     : NewPool.counted(item.pool(), item.total()))
         .toList();

@@ -86,7 +86,7 @@ final class CampaignTable {
 
   static Campaign insert(Connection connection, NewCampaign campaign, String by)
       throws SQLException {
-    boolean triangle = campaign.kind() == Kind.TRIANGLE;
+    boolean triangle = campaign.kind() == CampaignKind.TRIANGLE;
     try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
       statement.setString(1, campaign.kind().label());
       statement.setString(2, campaign.name());
@@ -149,7 +149,8 @@ final class CampaignTable {
   }
 
   /** Once set, a seed stays. */
-  static void setStatus(Connection connection, long id, Status status, byte @Nullable [] seed)
+  static void setStatus(
+      Connection connection, long id, CampaignStatus status, byte @Nullable [] seed)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(SET_STATUS)) {
       statement.setString(1, status.label());
@@ -242,7 +243,7 @@ final class CampaignTable {
   }
 
   private static Campaign read(ResultSet row) throws SQLException {
-    Kind kind = Kind.of(row.getString("kind"));
+    CampaignKind kind = CampaignKind.of(row.getString("kind"));
     int limit = row.getInt("purchase_limit");
     OptionalInt purchaseLimit = row.wasNull() ? OptionalInt.empty() : OptionalInt.of(limit);
     return new Campaign(
@@ -255,11 +256,11 @@ final class CampaignTable {
             row.getInt("hold_seconds"),
             row.getInt("max_extensions"),
             row.getInt("max_hold_seconds")),
-        kind == Kind.TRIANGLE
+        kind == CampaignKind.TRIANGLE
             ? layers((Long[]) row.getArray("layer_prices").getArray())
             : products(new JsonArray(row.getString("products"))),
         prizes(new JsonArray(row.getString("prizes"))),
-        Status.of(row.getString("status")),
+        CampaignStatus.of(row.getString("status")),
         Optional.ofNullable(row.getBytes("seed")).map(CampaignTable::commitment),
         row.getBoolean("drawn"),
         new Times(
@@ -297,7 +298,7 @@ final class CampaignTable {
       items.add(
           new Item(
               new PoolId(i + 1L),
-              Kind.DROP,
+              CampaignKind.DROP,
               product.getString("sku"),
               product.getString("name"),
               product.getLong("price"),

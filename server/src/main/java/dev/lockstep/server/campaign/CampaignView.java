@@ -96,7 +96,7 @@ final class CampaignView {
   static JsonObject stock(Campaign campaign, List<Pool> pools) {
     int held = pools.stream().mapToInt(pool -> pool.counts().held()).sum();
     int sold = pools.stream().mapToInt(pool -> pool.counts().sold()).sum();
-    boolean open = campaign.status() == Status.PUBLISHED;
+    boolean open = campaign.status() == CampaignStatus.PUBLISHED;
     Optional<String> reason =
         pools.stream().filter(pool -> open).flatMap(p -> p.pauseReason().stream()).findFirst();
     JsonObject json =
@@ -110,7 +110,7 @@ final class CampaignView {
       Item item = campaign.items().get(i);
       items.add(item(item, i < pools.size() ? Optional.of(pools.get(i)) : Optional.empty(), open));
     }
-    return json.put(campaign.kind() == Kind.TRIANGLE ? "layers" : "products", items);
+    return json.put(campaign.kind() == CampaignKind.TRIANGLE ? "layers" : "products", items);
   }
 
   /** "Drawn" outranks everything else. */
@@ -118,13 +118,14 @@ final class CampaignView {
     if (campaign.drawn()) {
       return "drawn";
     }
-    boolean soldOut = campaign.status() == Status.PUBLISHED && sold > 0 && sold == campaign.total();
+    boolean soldOut =
+        campaign.status() == CampaignStatus.PUBLISHED && sold > 0 && sold == campaign.total();
     return soldOut ? "soldOut" : campaign.status().label();
   }
 
   private static JsonObject item(Item item, Optional<Pool> pool, boolean open) {
     JsonObject json = item.nameIn(new JsonObject());
-    if (item.kind() == Kind.DROP) {
+    if (item.kind() == CampaignKind.DROP) {
       json.put("name", item.name());
     }
     json.put("price", item.price());

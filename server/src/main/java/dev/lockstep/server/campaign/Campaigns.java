@@ -158,7 +158,7 @@ public final class Campaigns {
   /** The problem for a pool that is paused with this reason. */
   public static Problem pausedProblem(String reason) {
     return reason.equals(CampaignStore.CLOSED)
-        ? CampaignStore.notOpen(Status.CLOSED).problem()
+        ? CampaignStore.notOpen(CampaignStatus.CLOSED).problem()
         : Problem.of("campaign-paused", 409, "Campaign paused", "The sale is paused: " + reason)
             .with("reason", reason);
   }

@@ -11,17 +11,23 @@ import io.vertx.core.json.JsonObject;
  * @param price of one, in the currency's minor unit
  * @param total the quantity for sale
  */
-public record Item(PoolId pool, Kind kind, String code, String name, long price, int total) {
+public record Item(
+    PoolId pool, CampaignKind kind, String code, String name, long price, int total) {
 
   /** A layer has positions, n of them in layer n; a product has a count. */
   static Item layer(int layer, long price) {
     return new Item(
-        new PoolId(layer), Kind.TRIANGLE, String.valueOf(layer), "Layer " + layer, price, layer);
+        new PoolId(layer),
+        CampaignKind.TRIANGLE,
+        String.valueOf(layer),
+        "Layer " + layer,
+        price,
+        layer);
   }
 
   /** Adds its name in JSON: {@code layer} or {@code sku}. */
   public JsonObject nameIn(JsonObject json) {
-    return kind == Kind.TRIANGLE
+    return kind == CampaignKind.TRIANGLE
         ? json.put("layer", Integer.parseInt(code))
         : json.put("sku", code);
   }

@@ -18,7 +18,7 @@ import java.util.Set;
 
 /** A new campaign, validated beyond the shape of the body. */
 record NewCampaign(
-    Kind kind,
+    CampaignKind kind,
     String name,
     String currency,
     OptionalInt purchaseLimit,
@@ -79,8 +79,8 @@ record NewCampaign(
 
   /** Reads a body of that {@link #shape}. */
   static NewCampaign of(JsonObject body, HoldRules rules) {
-    Kind kind = Kind.of(body.getString("kind"));
-    List<Item> items = kind == Kind.TRIANGLE ? layers(body) : products(body);
+    CampaignKind kind = CampaignKind.of(body.getString("kind"));
+    List<Item> items = kind == CampaignKind.TRIANGLE ? layers(body) : products(body);
     Integer limit = body.getInteger("purchaseLimit");
     return new NewCampaign(
         kind,
@@ -135,7 +135,7 @@ record NewCampaign(
       items.add(
           new Item(
               new PoolId(i + 1L),
-              Kind.DROP,
+              CampaignKind.DROP,
               product.getString("sku"),
               product.getString("name"),
               product.getLong("price"),

@@ -39,7 +39,7 @@ final class Positions {
    */
   static JsonObject read(Holds holds, Campaign campaign) {
     JsonArray items = new JsonArray();
-    if (campaign.kind() == Kind.TRIANGLE) {
+    if (campaign.kind() == CampaignKind.TRIANGLE) {
       Map<PoolUnit, HoldState> taken = new HashMap<>();
       holds
           .takenUnits(campaign.scope())

@@ -21,7 +21,7 @@ final class Samples {
   /** Prices rise towards the apex. */
   private static NewCampaign triangle(HoldTimes times) {
     return new NewCampaign(
-        Kind.TRIANGLE,
+        CampaignKind.TRIANGLE,
         "Sample triangle",
         "JPY",
         OptionalInt.of(3),
@@ -34,15 +34,15 @@ final class Samples {
 
   private static NewCampaign drop(HoldTimes times) {
     return new NewCampaign(
-        Kind.DROP,
+        CampaignKind.DROP,
         "Sample drop",
         "USD",
         OptionalInt.of(5),
         times,
         List.of(
-            new Item(new PoolId(1), Kind.DROP, "SHIRT", "Shirt", 2_500, 100),
-            new Item(new PoolId(2), Kind.DROP, "POSTER", "Signed poster", 6_000, 20),
-            new Item(new PoolId(3), Kind.DROP, "PIN", "Enamel pin", 800, 500)),
+            new Item(new PoolId(1), CampaignKind.DROP, "SHIRT", "Shirt", 2_500, 100),
+            new Item(new PoolId(2), CampaignKind.DROP, "POSTER", "Signed poster", 6_000, 20),
+            new Item(new PoolId(3), CampaignKind.DROP, "PIN", "Enamel pin", 800, 500)),
         List.of());
   }
 }

@@ -10,10 +10,10 @@
  * campaign's id is the scope of its stock; each layer or product is one of its pools. What is sold
  * never changes after creation, so it is cached.
  *
- * <p>States: {@link dev.lockstep.server.campaign.Status}. DRAFT, then PUBLISHED, then CLOSED.
- * Whether a published campaign sells is decided by the pools under their locks, so pausing and
- * closing take effect between two batches. "Sold out" is derived from the stock, "drawn" from the
- * table of draws.
+ * <p>States: {@link dev.lockstep.server.campaign.CampaignStatus}. DRAFT, then PUBLISHED, then
+ * CLOSED. Whether a published campaign sells is decided by the pools under their locks, so pausing
+ * and closing take effect between two batches. "Sold out" is derived from the stock, "drawn" from
+ * the table of draws.
  *
  * <p>Locks: the campaign's row, before its pools. A sale does not lock it.
  */

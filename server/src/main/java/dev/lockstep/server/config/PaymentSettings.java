@@ -112,7 +112,7 @@ public record PaymentSettings(
             "payment.look-after",
             Kind.duration(Duration.ofSeconds(1), Duration.ofMinutes(10)),
             Timings.DEFAULT.lookAfter(),
-            "When to look again at a purchase that nothing was heard of.");
+            "When to ask the provider about a purchase that it has not reported on.");
     Duration actionWindow =
         in.read(
             "payment.action-window",

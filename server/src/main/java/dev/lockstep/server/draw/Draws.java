@@ -19,8 +19,8 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.CampaignKind;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.server.campaign.Kind;
 import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
@@ -239,7 +239,7 @@ public final class Draws {
       throws SQLException {
     Campaign campaign =
         Campaigns.visible(campaigns.find(connection, id).orElseThrow(Campaigns::unknown), caller);
-    if (campaign.kind() != Kind.TRIANGLE) {
+    if (campaign.kind() != CampaignKind.TRIANGLE) {
       throw Problem.notFound("such triangle").asException();
     }
     Optional<DrawTable.Row> draw = DrawTable.find(connection, id);

@@ -48,10 +48,10 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
     }
     held = false;
     // Deferred, because this is called while an answer is being written.
-    ctx.executor().execute(() -> goOn(ctx));
+    ctx.executor().execute(() -> resume(ctx));
   }
 
-  private void goOn(ChannelHandlerContext ctx) {
+  private void resume(ChannelHandlerContext ctx) {
     if (stoppedReading) {
       stoppedReading = false;
       ctx.channel().config().setAutoRead(true);

@@ -35,7 +35,8 @@ final class KeyTable {
   // The database's clock decides; the rest of the key's life is returned as a duration.
   private static final String FIND_LIVE =
       """
-      SELECT id, role, buyer, extract(epoch FROM expires_at - now()) * 1000 FROM lockstep_server.api_key
+      SELECT id, role, buyer, extract(epoch FROM expires_at - now()) * 1000 AS lives_ms
+      FROM lockstep_server.api_key
       WHERE hash = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())""";
 
   private static final String READ =
@@ -234,35 +235,41 @@ final class KeyTable {
   }
 
   private static Live live(ResultSet row) throws SQLException {
-    Optional<String> buyer = Optional.ofNullable(row.getString(3));
-    Principal principal = new Principal(Role.of(row.getString(2)), row.getString(1), buyer);
-    long millis = row.getLong(4);
+    Principal principal =
+        new Principal(
+            Role.of(row.getString("role")),
+            row.getString("id"),
+            Optional.ofNullable(row.getString("buyer")));
+    long millis = row.getLong("lives_ms");
     return new Live(
         principal, row.wasNull() ? Optional.empty() : Optional.of(Duration.ofMillis(millis)));
   }
 
   private static KeyRow read(ResultSet row) throws SQLException {
     return new KeyRow(
-        row.getString(1),
-        row.getString(2),
-        Role.of(row.getString(3)),
-        row.getString(4),
-        Optional.ofNullable(row.getString(5)),
-        row.getObject(6, OffsetDateTime.class).toInstant(),
-        row.getString(7),
-        instant(row, 8),
+        row.getString("id"),
+        row.getString("prefix"),
+        Role.of(row.getString("role")),
+        row.getString("name"),
+        Optional.ofNullable(row.getString("buyer")),
+        row.getObject("created_at", OffsetDateTime.class).toInstant(),
+        row.getString("created_by"),
+        instant(row, "expires_at"),
         revoked(row));
   }
 
   private static Optional<Revoked> revoked(ResultSet row) throws SQLException {
-    Optional<Instant> at = instant(row, 9);
+    Optional<Instant> at = instant(row, "revoked_at");
     return at.isEmpty()
         ? Optional.empty()
         : Optional.of(
-            new Revoked(at.get(), row.getString(10), Optional.ofNullable(row.getString(11))));
+            new Revoked(
+                at.get(),
+                row.getString("revoked_by"),
+                Optional.ofNullable(row.getString("revoke_reason"))));
   }
 
-  private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
+  private static Optional<Instant> instant(ResultSet row, String column) throws SQLException {
     return Optional.ofNullable(row.getObject(column, OffsetDateTime.class))
         .map(OffsetDateTime::toInstant);
   }

@@ -30,22 +30,22 @@ public final class PurchaseFigures {
   private final LongAdder running = new LongAdder();
   private final RecentRate completedLately;
   private final Counter sold;
-  private final Told completed;
-  private final Told requiresAction;
-  private final Told paymentFailed;
-  private final Told refused;
-  private final Told error;
+  private final AnswerFigures completed;
+  private final AnswerFigures requiresAction;
+  private final AnswerFigures paymentFailed;
+  private final AnswerFigures refused;
+  private final AnswerFigures error;
   private final Map<String, Counter> ended = new HashMap<>();
   private final Map<String, Counter> mismatched = new HashMap<>();
 
   PurchaseFigures(Metrics metrics, LongSupplier nanoTime) {
     completedLately = new RecentRate(nanoTime);
     sold = metrics.counter("lockstep.positions.sold", "Positions and items sold.");
-    completed = new Told(metrics, COMPLETED);
-    requiresAction = new Told(metrics, "requires_action");
-    paymentFailed = new Told(metrics, "payment_failed");
-    refused = new Told(metrics, "refused");
-    error = new Told(metrics, "error");
+    completed = new AnswerFigures(metrics, COMPLETED);
+    requiresAction = new AnswerFigures(metrics, "requires_action");
+    paymentFailed = new AnswerFigures(metrics, "payment_failed");
+    refused = new AnswerFigures(metrics, "refused");
+    error = new AnswerFigures(metrics, "error");
     for (String status : List.of(COMPLETED, "failed", "expired", "refunded")) {
       ended.put(
           status,
@@ -72,11 +72,11 @@ public final class PurchaseFigures {
   }
 
   /** The metrics of one kind of answer. */
-  private static final class Told {
+  private static final class AnswerFigures {
     private final Counter count;
     private final Timer duration;
 
-    Told(Metrics metrics, String outcome) {
+    AnswerFigures(Metrics metrics, String outcome) {
       count =
           metrics.counter(
               "lockstep.purchases",
@@ -139,7 +139,7 @@ public final class PurchaseFigures {
     told(response.getStatusCode()).add(tookNanos);
   }
 
-  private Told told(int status) {
+  private AnswerFigures told(int status) {
     return switch (status) {
       case 200, 201 -> completed;
       case 202 -> requiresAction;

@@ -55,7 +55,7 @@ public record PaymentEvent(
               type,
               Optional.ofNullable(intent).map(IntentId::new),
               metadata(object.getJsonObject("metadata")),
-              isIntent ? Optional.of(Outcomes.of(object)) : Optional.empty(),
+              isIntent ? Optional.of(StripeOutcomes.of(object)) : Optional.empty(),
               cause(event)));
     } catch (DecodeException | ClassCastException | IllegalArgumentException e) {
       return Optional.empty();

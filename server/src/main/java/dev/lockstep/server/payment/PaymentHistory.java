@@ -67,7 +67,7 @@ public final class PaymentHistory {
    * @param payment the payment it refunds; empty if not ours
    * @param metadata of the payment
    */
-  public record GivenBack(
+  public record ProviderRefund(
       String id,
       Optional<String> payment,
       Map<String, String> metadata,
@@ -115,7 +115,7 @@ public final class PaymentHistory {
   }
 
   /** Refunds made in this period. */
-  public Listed<GivenBack> refunds(Instant from, Instant before, @Nullable String after) {
+  public Listed<ProviderRefund> refunds(Instant from, Instant before, @Nullable String after) {
     RefundListParams params =
         RefundListParams.builder()
             .setLimit(PAGE)
@@ -127,7 +127,7 @@ public final class PaymentHistory {
                     .setLt(before.getEpochSecond())
                     .build())
             .build();
-    return asked(() -> listed(client.v1().refunds().list(params), PaymentHistory::givenBack));
+    return asked(() -> listed(client.v1().refunds().list(params), PaymentHistory::providerRefund));
   }
 
   /** Empty if the provider does not know this id. */
@@ -136,20 +136,20 @@ public final class PaymentHistory {
   }
 
   /** Empty if the provider does not know this id. */
-  public Optional<GivenBack> refund(String id) {
+  public Optional<ProviderRefund> refund(String id) {
     RefundRetrieveParams params = RefundRetrieveParams.builder().addExpand(INTENT).build();
-    return found(() -> givenBack(client.v1().refunds().retrieve(id, params)));
+    return found(() -> providerRefund(client.v1().refunds().retrieve(id, params)));
   }
 
   /** How much of a payment is refunded or on its way. */
   public long givenBackOf(String payment) {
     RefundListParams params =
         RefundListParams.builder().setLimit(PAGE).setPaymentIntent(payment).build();
-    return asked(() -> listed(client.v1().refunds().list(params), PaymentHistory::givenBack))
+    return asked(() -> listed(client.v1().refunds().list(params), PaymentHistory::providerRefund))
         .items()
         .stream()
         .filter(one -> one.standing() != Standing.ENDED)
-        .mapToLong(GivenBack::amount)
+        .mapToLong(ProviderRefund::amount)
         .sum();
   }
 
@@ -201,7 +201,7 @@ public final class PaymentHistory {
         Instant.ofEpochSecond(intent.getCreated()));
   }
 
-  private static GivenBack givenBack(Refund refund) {
+  private static ProviderRefund providerRefund(Refund refund) {
     Standing standing =
         switch (String.valueOf(refund.getStatus())) {
           case "succeeded" -> Standing.DONE;
@@ -209,7 +209,7 @@ public final class PaymentHistory {
           default -> Standing.OPEN;
         };
     PaymentIntent intent = refund.getPaymentIntentObject();
-    return new GivenBack(
+    return new ProviderRefund(
         refund.getId(),
         Optional.ofNullable(refund.getPaymentIntent()),
         intent == null ? Map.of() : orEmpty(intent.getMetadata()),

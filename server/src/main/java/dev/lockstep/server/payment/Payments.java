@@ -129,7 +129,9 @@ public final class Payments implements AutoCloseable {
             slots.onThread(
                 () ->
                     payment(
-                        () -> Outcomes.of(client.v1().paymentIntents().retrieve(intent.value())))));
+                        () ->
+                            StripeOutcomes.of(
+                                client.v1().paymentIntents().retrieve(intent.value())))));
   }
 
   /**
@@ -188,7 +190,7 @@ public final class Payments implements AutoCloseable {
     } catch (FirstExchange.Encoded e) {
       encoded = e.request();
     } catch (StripeException e) {
-      return CompletableFuture.completedStage(Outcomes.of(e));
+      return CompletableFuture.completedStage(StripeOutcomes.of(e));
     }
     Future<StripeResponse> sent = transport.send(encoded);
     return sent.toCompletionStage()
@@ -198,7 +200,7 @@ public final class Payments implements AutoCloseable {
                   thrown == null ? plainly(response) : Optional.empty();
               return result.isPresent()
                   ? CompletableFuture.completedStage(result.get())
-                  : slots.onThread(() -> goOn(request, sent));
+                  : slots.onThread(() -> payFurther(request, sent));
             })
         .thenCompose(result -> result);
   }
@@ -209,24 +211,24 @@ public final class Payments implements AutoCloseable {
       return Optional.empty();
     }
     try {
-      return Optional.of(Outcomes.of(new JsonObject(response.body())));
+      return Optional.of(StripeOutcomes.of(new JsonObject(response.body())));
     } catch (DecodeException | ClassCastException | IllegalArgumentException e) {
       return Optional.empty();
     }
   }
 
-  private PaymentResult goOn(PaymentRequest request, Future<StripeResponse> sent) {
+  private PaymentResult payFurther(PaymentRequest request, Future<StripeResponse> sent) {
     return payNow(client(config, new FirstExchange.Resumed(sent, transport)), request);
   }
 
   private PaymentResult payNow(StripeClient through, PaymentRequest request) {
     try {
-      return Outcomes.of(createConfirmed(through, request));
+      return StripeOutcomes.of(createConfirmed(through, request));
     } catch (StripeException e) {
       // The key does not reveal the payment made under it; its metadata does.
       Optional<PaymentIntent> made =
-          Outcomes.isKeyOfAnother(e) ? search.find(request.metadata()) : Optional.empty();
-      return made.map(Outcomes::of).orElseGet(() -> Outcomes.of(e));
+          StripeOutcomes.isKeyOfAnother(e) ? search.find(request.metadata()) : Optional.empty();
+      return made.map(StripeOutcomes::of).orElseGet(() -> StripeOutcomes.of(e));
     }
   }
 
@@ -247,10 +249,10 @@ public final class Payments implements AutoCloseable {
     PaymentResult result;
     try {
       result =
-          Outcomes.of(
+          StripeOutcomes.of(
               client.v1().paymentIntents().create(params(request).build(), options(request.key())));
     } catch (StripeException e) {
-      result = Outcomes.isKeyOfAnother(e) ? payNow(client, request) : Outcomes.of(e);
+      result = StripeOutcomes.isKeyOfAnother(e) ? payNow(client, request) : StripeOutcomes.of(e);
     }
     Optional<IntentId> payable = PAYABLE.of(result);
     return payable.isPresent() ? cancelNow(payable.get()) : result;
@@ -261,7 +263,7 @@ public final class Payments implements AutoCloseable {
     // twice is harmless.
     PaymentKey key = new PaymentKey("cancel-" + intent.value() + "-" + UUID.randomUUID());
     return payment(
-        () -> Outcomes.of(client.v1().paymentIntents().cancel(intent.value(), options(key))));
+        () -> StripeOutcomes.of(client.v1().paymentIntents().cancel(intent.value(), options(key))));
   }
 
   private static PaymentIntentCreateParams.Builder params(PaymentRequest request) {
@@ -291,7 +293,7 @@ public final class Payments implements AutoCloseable {
     try {
       return call.run();
     } catch (StripeException e) {
-      return Outcomes.of(e);
+      return StripeOutcomes.of(e);
     }
   }
 

@@ -65,7 +65,7 @@ final class RefundCalls {
     try {
       own = ofPart(asked);
     } catch (StripeException e) {
-      return Outcomes.isUnknown(e) ? Outcomes.ofRefund(e) : make(asked);
+      return StripeOutcomes.isUnknown(e) ? StripeOutcomes.ofRefund(e) : make(asked);
     }
     if (own.isEmpty()) {
       return make(asked);
@@ -101,9 +101,9 @@ final class RefundCalls {
     try {
       made = create(asked, asked.key());
     } catch (StripeException e) {
-      return Outcomes.isRefundElsewhere(e)
-          ? standing(asked, Outcomes.ofRefund(e))
-          : Outcomes.ofRefund(e);
+      return StripeOutcomes.isRefundElsewhere(e)
+          ? standing(asked, StripeOutcomes.ofRefund(e))
+          : StripeOutcomes.ofRefund(e);
     }
     return isDone(made, asked)
         ? new Refunded(made.getId(), asked.amount())
@@ -166,7 +166,7 @@ final class RefundCalls {
           ? new Refunded(made.getId(), asked.amount())
           : of(made, undone.size() + 1);
     } catch (StripeException e) {
-      return Outcomes.isUnknown(e) ? Outcomes.ofRefund(e) : failed;
+      return StripeOutcomes.isUnknown(e) ? StripeOutcomes.ofRefund(e) : failed;
     }
   }
 

@@ -80,8 +80,8 @@ final class AnotherCard {
         Endpoint.of(
                 DELETE,
                 "/v1/purchases/{id}",
-                "Gives up a purchase that waits for a card or for its bank: cancels the payment, then"
-                    + " releases the goods. 202 while the provider has not confirmed it.")
+                "Gives up a purchase that waits for a card or for its bank: cancels the payment,"
+                    + " then releases the goods. 202 while the provider has not confirmed it.")
             .by(SELLERS_AND_BUYERS)
             .answering(200, PurchaseView.SHAPE)
             .answering(202, PurchaseView.SHAPE)
@@ -132,7 +132,7 @@ final class AnotherCard {
     return onLoop(store.reload(id).thenCompose(saga::payBegun).thenApply(PurchaseView::answer));
   }
 
-  /** Marks it, so that no try begins any more; then as if its time were up. */
+  /** Marks it, so that no further try begins; then it ends as if its time were up. */
   private Future<Answer> giveUp(Request request) {
     PurchaseId id = PurchaseId.of(request.path("id"));
     Principal principal = request.principal();
@@ -156,7 +156,7 @@ final class AnotherCard {
 
   /** An earlier call has given it up. */
   private static boolean isGivenUp(Purchase purchase) {
-    return purchase.status() == Status.FAILED
+    return purchase.status() == PurchaseStatus.FAILED
         && purchase.failure().equals(Optional.of(Purchase.GIVEN_UP));
   }
 
@@ -171,13 +171,13 @@ final class AnotherCard {
   private static Problem refusal(Purchase purchase) {
     String status = purchase.status().label();
     Problem problem =
-        Status.PAYING.contains(purchase.status())
+        PurchaseStatus.PAYING.contains(purchase.status())
             ? Problem.of(
                 "payment-in-progress",
                 409,
                 "Payment in progress",
                 "A payment for this purchase is in progress; its status is " + status + ".")
-            : purchase.status() == Status.REQUIRES_PAYMENT_METHOD || isOutOfTime(purchase)
+            : purchase.status() == PurchaseStatus.REQUIRES_PAYMENT_METHOD || isOutOfTime(purchase)
                 ? Problem.of(
                     "hold-ended", 409, "Hold ended", "The time to pay for this purchase is up.")
                 : Problem.of(
@@ -186,7 +186,7 @@ final class AnotherCard {
   }
 
   private static boolean isOutOfTime(Purchase purchase) {
-    return purchase.status() == Status.EXPIRED;
+    return purchase.status() == PurchaseStatus.EXPIRED;
   }
 
   private static Purchase visible(Optional<Purchase> found, Principal principal) {

@@ -15,25 +15,26 @@ import org.jspecify.annotations.Nullable;
  */
 record Change(
     Purchase before,
-    Set<Status> from,
+    Set<PurchaseStatus> from,
     Purchase after,
     @Nullable String answer,
     Optional<String> event) {
 
   /** A step that gives the request its answer. */
-  static Change answering(Purchase before, Set<Status> from, Purchase after) {
+  static Change answering(Purchase before, Set<PurchaseStatus> from, Purchase after) {
     return new Change(
         before, from, after, StoredAnswer.text(PurchaseView.answer(after)), Optional.empty());
   }
 
   /** An intermediate step. */
-  static Change silent(Purchase before, Set<Status> from, Purchase after) {
+  static Change silent(Purchase before, Set<PurchaseStatus> from, Purchase after) {
     return new Change(before, from, after, null, Optional.empty());
   }
 
   /** The end of the refund of a part, after which the purchase is completed as before. */
   boolean isPart() {
-    return before.status() == Status.REFUNDING && after.status() == Status.COMPLETED;
+    return before.status() == PurchaseStatus.REFUNDING
+        && after.status() == PurchaseStatus.COMPLETED;
   }
 
   /** How an ended purchase has ended, as a word. */

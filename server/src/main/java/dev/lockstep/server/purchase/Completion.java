@@ -43,7 +43,7 @@ final class Completion {
           .when(Ended.class, sold -> (completion, attempt) -> Saga.done(attempt.step().completed()))
           .when(
               LinesDiffer.class,
-              differ -> (completion, attempt) -> completion.letGo(attempt, differ.hold()))
+              differ -> (completion, attempt) -> completion.releaseOther(attempt, differ.hold()))
           .when(
               HoldEnded.class,
               ended -> (completion, attempt) -> completion.tooLate(attempt, ended.hold()))
@@ -82,7 +82,7 @@ final class Completion {
    * Handles a hold that somebody changed after payment: releases it, then looks for the right
    * goods.
    */
-  private CompletionStage<Purchase> letGo(Attempt attempt, Hold other) {
+  private CompletionStage<Purchase> releaseOther(Attempt attempt, Hold other) {
     Purchase paid = attempt.step().paidForOther();
     log.error("Hold {} of purchase {} has other lines than were paid for", other.id(), paid.id());
     if (other.state() != HoldState.HELD) {

@@ -37,7 +37,7 @@ final class PaymentsInFlight {
     payments.put(id, payment);
     return payment.whenComplete(
         (purchase, thrown) -> {
-          if (thrown != null || purchase.status() != Status.COMPLETED) {
+          if (thrown != null || purchase.status() != PurchaseStatus.COMPLETED) {
             payments.remove(id, payment);
           }
         });

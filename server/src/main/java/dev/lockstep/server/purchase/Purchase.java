@@ -11,13 +11,14 @@ import dev.lockstep.server.payment.PaymentEvent;
 import dev.lockstep.server.payment.PaymentKey;
 import dev.lockstep.server.payment.PaymentRequest;
 import dev.lockstep.server.payment.RefundRequest;
-import dev.lockstep.server.purchase.GivenBack.Part;
+import dev.lockstep.server.purchase.PartialRefunds.Part;
 import io.vertx.core.json.JsonArray;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * A purchase as last read or written.
@@ -30,14 +31,14 @@ import java.util.Optional;
  * @param looks how often the timer has looked at it
  * @param deadline until when it may be paid
  * @param answer the answer to the request that made it
- * @param tries how often it was tried to pay for it
- * @param givenBack what was refunded of it in parts
+ * @param tries the tries to pay for it
+ * @param partialRefunds what was refunded of it in parts
  */
 record Purchase(
     PurchaseId id,
     HoldId hold,
     String buyer,
-    Status status,
+    PurchaseStatus status,
     Money total,
     JsonArray items,
     Payment payment,
@@ -49,7 +50,7 @@ record Purchase(
     Instant deadline,
     Optional<String> answer,
     Tries tries,
-    GivenBack givenBack) {
+    PartialRefunds partialRefunds) {
 
   /** Why it has no goods if its buyer gave up. */
   static final String GIVEN_UP = "given_up";
@@ -63,7 +64,7 @@ record Purchase(
         id,
         hold,
         buyer,
-        Status.PENDING,
+        PurchaseStatus.PENDING,
         total,
         items,
         new Payment(method, Optional.empty(), Optional.empty()),
@@ -75,7 +76,7 @@ record Purchase(
         Instant.EPOCH,
         Optional.empty(),
         Tries.FIRST,
-        GivenBack.NOTHING);
+        PartialRefunds.NOTHING);
   }
 
   /** How it is paid. */
@@ -95,7 +96,7 @@ record Purchase(
   String awaitedPayment() {
     return payment
         .intent()
-        .filter(intent -> status == Status.REQUIRES_ACTION)
+        .filter(intent -> status == PurchaseStatus.REQUIRES_ACTION)
         .map(IntentId::value)
         .orElseThrow(
             () ->
@@ -110,9 +111,9 @@ record Purchase(
   }
 
   /**
-   * Identical each time this try is sent, so that the provider makes one payment, however often
-   * asked. A later try pays the same intent, which can be paid once only, whatever becomes of the
-   * requests.
+   * Identical each time this try is sent, so that the provider makes one payment however often it
+   * is asked. A later try pays the same intent, which can be paid only once, whatever happens to
+   * the requests.
    */
   PaymentRequest request() {
     String key = "purchase-" + id + (tries.isFirst() ? "" : "-" + tries.number());
@@ -129,22 +130,23 @@ record Purchase(
     return tries.since().orElse(createdAt);
   }
 
-  /** Identical each time it is sent, too. */
+  /** Identical each time it is sent, like {@link #request}. */
   RefundRequest refund() {
     PaymentKey key =
         new PaymentKey(
-            givenBack
+            partialRefunds
                 .part()
                 .map(part -> "refund-part-" + id + "-" + part.number())
                 .orElse("refund-" + id));
-    long amount = givenBack.part().map(Part::amount).orElse(total.amount() - givenBack.money());
+    long amount =
+        partialRefunds.part().map(Part::amount).orElse(total.amount() - partialRefunds.money());
     return new RefundRequest(
         payment.intent().orElseThrow(),
         key,
         new Money(amount, total.currency()),
         Map.of(METADATA, id.toString()),
-        givenBack.money(),
-        givenBack.part().isPresent());
+        partialRefunds.money(),
+        partialRefunds.part().isPresent());
   }
 
   /** Whether an event can be attributed to its own payment or to another one. */
@@ -161,11 +163,11 @@ record Purchase(
   }
 
   /**
-   * Whether the provider can still be asked about its payment: it is in progress, and the key not
-   * forgotten.
+   * Whether the provider can still be asked about its payment: it is in progress, and the provider
+   * has not forgotten the key.
    */
   boolean mayBeAskedFor(Instant now) {
-    return Status.PAYING.contains(status)
+    return PurchaseStatus.PAYING.contains(status)
         && !paid
         && now.isBefore(triedAt().plus(Timer.KEY_REMEMBERED));
   }
@@ -180,7 +182,7 @@ record Purchase(
   }
 
   Purchase completed(IntentId intent) {
-    return with(Status.COMPLETED, payment.of(intent), Optional.empty(), true);
+    return with(PurchaseStatus.COMPLETED, payment.of(intent), Optional.empty(), true);
   }
 
   /** The money has arrived, the goods are gone. */
@@ -194,7 +196,7 @@ record Purchase(
   }
 
   private Purchase paidWithout(IntentId intent, String why) {
-    return with(Status.PENDING, payment.of(intent), Optional.of(why), true);
+    return with(PurchaseStatus.PENDING, payment.of(intent), Optional.of(why), true);
   }
 
   /** The lines paid for, in terms of stock: nothing else is ever sold for it. */
@@ -209,7 +211,7 @@ record Purchase(
   Purchase declined(String why, Optional<IntentId> intent) {
     return failedTry(why)
         .with(
-            Status.REQUIRES_PAYMENT_METHOD,
+            PurchaseStatus.REQUIRES_PAYMENT_METHOD,
             intent.map(payment::of).orElse(payment),
             Optional.of(why),
             false);
@@ -217,23 +219,8 @@ record Purchase(
 
   /** Adds the newest try to those that failed. */
   Purchase failedTry(String why) {
-    return new Purchase(
-        id,
-        hold,
-        buyer,
-        status,
-        total,
-        items,
-        payment,
-        failure,
-        paid,
-        expiring,
-        looks,
-        createdAt,
-        deadline,
-        answer,
-        tries.failed(triedAt(), payment.method(), why),
-        givenBack);
+    Tries failed = tries.failed(triedAt(), payment.method(), why);
+    return with(next -> next.tries = failed);
   }
 
   /** The buyer no longer wants it: its payment is being canceled, then it fails. */
@@ -242,100 +229,142 @@ record Purchase(
   }
 
   /** Ends it without money; a purchase known to be paid refuses, whatever the caller believes. */
-  Purchase ended(Status end, String why, Optional<IntentId> intent) {
+  Purchase ended(PurchaseStatus end, String why, Optional<IntentId> intent) {
     return with(end, intent.map(payment::of).orElse(payment), Optional.of(why), false);
   }
 
-  /** To be refunded: all that is left. */
+  /** Begins to refund all that is left. */
   Purchase refunding() {
-    return with(Status.REFUNDING, payment, failure, paid);
+    return with(PurchaseStatus.REFUNDING, payment, failure, paid);
   }
 
-  /** To be refunded in part. */
+  /** Begins to refund a part. */
   Purchase refunding(Part part) {
-    return refunding().givingBack(items, givenBack.beginning(part));
+    return refunding().givingBack(items, partialRefunds.beginning(part));
   }
 
   /**
-   * The money is back; after a part, the purchase is as complete as before.
+   * The money is back. After a part, the purchase is completed again.
    *
    * @param withGoods whether the goods came back, too
    */
   Purchase refunded(boolean withGoods) {
-    if (givenBack.part().isEmpty()) {
-      return with(Status.REFUNDED, payment, failure, paid)
+    if (partialRefunds.part().isEmpty()) {
+      return with(PurchaseStatus.REFUNDED, payment, failure, paid)
           .givingBack(
               items,
-              givenBack.equals(GivenBack.NOTHING) ? givenBack : givenBack.all(total.amount()));
+              partialRefunds.equals(PartialRefunds.NOTHING)
+                  ? partialRefunds
+                  : partialRefunds.all(total.amount()));
     }
     JsonArray left =
-        withGoods ? GivenBack.without(items, givenBack.part().orElseThrow().items()) : items;
-    return with(Status.COMPLETED, payment, failure, paid)
-        .givingBack(left, givenBack.donePart(withGoods));
+        withGoods
+            ? PartialRefunds.without(items, partialRefunds.part().orElseThrow().items())
+            : items;
+    return with(PurchaseStatus.COMPLETED, payment, failure, paid)
+        .givingBack(left, partialRefunds.donePart(withGoods));
   }
 
-  private Purchase givingBack(JsonArray left, GivenBack now) {
-    return new Purchase(
-        id, hold, buyer, status, total, left, payment, failure, paid, expiring, looks, createdAt,
-        deadline, answer, tries, now);
+  private Purchase givingBack(JsonArray left, PartialRefunds now) {
+    return with(
+        next -> {
+          next.items = left;
+          next.partialRefunds = now;
+        });
   }
 
-  /** What was given back so far. */
+  /** What was refunded so far. */
   long moneyBack() {
-    return status == Status.REFUNDED ? total.amount() : givenBack.money();
+    return status == PurchaseStatus.REFUNDED ? total.amount() : partialRefunds.money();
   }
 
   /** Extends the time to pay, once: not for the challenge of a second card. */
   Purchase requiringAction(IntentId intent, String clientSecret, Duration longer) {
     boolean extended = payment.clientSecret().isPresent();
     Payment known = new Payment(payment.method(), Optional.of(intent), Optional.of(clientSecret));
-    return with(Status.REQUIRES_ACTION, known, Optional.empty(), paid)
+    return with(PurchaseStatus.REQUIRES_ACTION, known, Optional.empty(), paid)
         .at(createdAt, extended ? deadline : deadline.plus(longer));
   }
 
   Purchase at(Instant created, Instant until) {
-    return new Purchase(
-        id, hold, buyer, status, total, items, payment, failure, paid, expiring, looks, created,
-        until, answer, tries, givenBack);
+    return with(
+        next -> {
+          next.createdAt = created;
+          next.deadline = until;
+        });
   }
 
   Purchase having(HoldId other, JsonArray otherItems) {
-    return new Purchase(
-        id,
-        other,
-        buyer,
-        status,
-        total,
-        otherItems,
-        payment,
-        failure,
-        paid,
-        expiring,
-        looks,
-        createdAt,
-        deadline,
-        answer,
-        tries,
-        givenBack);
+    return with(
+        next -> {
+          next.hold = other;
+          next.items = otherItems;
+        });
   }
 
-  private Purchase with(Status changed, Payment known, Optional<String> why, boolean moneyIsHere) {
-    return new Purchase(
-        id,
-        hold,
-        buyer,
-        changed,
-        total,
-        items,
-        known,
-        why,
-        moneyIsHere,
-        expiring,
-        looks,
-        createdAt,
-        deadline,
-        answer,
-        tries,
-        givenBack);
+  private Purchase with(
+      PurchaseStatus changed, Payment known, Optional<String> why, boolean moneyIsHere) {
+    return with(
+        next -> {
+          next.status = changed;
+          next.payment = known;
+          next.failure = why;
+          next.paid = moneyIsHere;
+        });
+  }
+
+  private Purchase with(Consumer<Draft> change) {
+    Draft next = new Draft(this);
+    change.accept(next);
+    return next.purchase();
+  }
+
+  /** A mutable copy, to change some values. */
+  private static final class Draft {
+    private final Purchase from;
+    HoldId hold;
+    PurchaseStatus status;
+    JsonArray items;
+    Payment payment;
+    Optional<String> failure;
+    boolean paid;
+    Instant createdAt;
+    Instant deadline;
+    Tries tries;
+    PartialRefunds partialRefunds;
+
+    Draft(Purchase from) {
+      this.from = from;
+      hold = from.hold;
+      status = from.status;
+      items = from.items;
+      payment = from.payment;
+      failure = from.failure;
+      paid = from.paid;
+      createdAt = from.createdAt;
+      deadline = from.deadline;
+      tries = from.tries;
+      partialRefunds = from.partialRefunds;
+    }
+
+    Purchase purchase() {
+      return new Purchase(
+          from.id,
+          hold,
+          from.buyer,
+          status,
+          from.total,
+          items,
+          payment,
+          failure,
+          paid,
+          from.expiring,
+          from.looks,
+          createdAt,
+          deadline,
+          from.answer,
+          tries,
+          partialRefunds);
+    }
   }
 }

@@ -19,7 +19,7 @@ final class PurchasePages {
   private PurchasePages() {}
 
   /** What to list; empty fields match everything. */
-  record Filter(Optional<String> buyer, Optional<Long> campaign, Optional<Status> status) {
+  record Filter(Optional<String> buyer, Optional<Long> campaign, Optional<PurchaseStatus> status) {
 
     /** A buyer's key lists only its own purchases, whatever it asks for. */
     static Filter of(Request request) {
@@ -43,12 +43,13 @@ final class PurchasePages {
               .query("status")
               .map(
                   text ->
-                      Status.find(text)
+                      PurchaseStatus.find(text)
                           .orElseThrow(
                               () ->
                                   Problem.invalid(
                                           "status",
-                                          "must be one of " + String.join(", ", Status.labels()))
+                                          "must be one of "
+                                              + String.join(", ", PurchaseStatus.labels()))
                                       .asException())));
     }
   }

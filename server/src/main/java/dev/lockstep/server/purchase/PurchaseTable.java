@@ -42,12 +42,12 @@ final class PurchaseTable {
           """
       INSERT INTO lockstep_server.purchase (campaign, id, hold, buyer, status, amount, currency, items,
         payment_method, created_by, created_at, changed_at, deadline, due_at)
-      SELECT ?, x.id, x.id, x.buyer, {Status.PENDING}, x.amount, ?, x.items,
+      SELECT ?, x.id, x.id, x.buyer, {PurchaseStatus.PENDING}, x.amount, ?, x.items,
         x.payment_method, x.created_by,
         now(), now(), now() + ? * interval '1 millisecond',
         now() + least(?, ?) * interval '1 millisecond'
       FROM unnest(?, ?, ?, ?, ?, ?) AS x (id, buyer, amount, items, payment_method, created_by)""",
-          Status.class);
+          PurchaseStatus.class);
 
   private static final String FIND =
       "SELECT "
@@ -73,9 +73,9 @@ final class PurchaseTable {
         paid_at = CASE WHEN x.paid THEN coalesce(p.paid_at, now()) ELSE p.paid_at END,
         deadline = x.deadline::timestamptz,
         due_at = CASE
-          WHEN x.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
+          WHEN x.status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}, {PurchaseStatus.REFUNDING})
           THEN now() + ? * interval '1 millisecond'
-          WHEN x.status = {Status.REQUIRES_PAYMENT_METHOD} THEN x.deadline::timestamptz
+          WHEN x.status = {PurchaseStatus.REQUIRES_PAYMENT_METHOD} THEN x.deadline::timestamptz
           ELSE p.due_at END
       FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         AS x (id, held, wanted, status, hold, items, intent, secret, failure, answer, paid, deadline,
@@ -85,7 +85,7 @@ final class PurchaseTable {
         AND (x.paid OR (p.paid_at IS NULL AND p.try_no = x.try_no))
         AND (x.part IS NULL OR p.given_back = x.part)
       RETURNING p.id""",
-          Status.class);
+          PurchaseStatus.class);
 
   // Every hold that a purchase owns: its first one, and its current one.
   private static final String OF_HOLDS =
@@ -100,37 +100,37 @@ final class PurchaseTable {
           """
       SELECT id FROM lockstep_server.purchase
       WHERE campaign = ? AND id = ANY (?)
-        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REQUIRES_PAYMENT_METHOD})
+        AND status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}, {PurchaseStatus.REQUIRES_PAYMENT_METHOD})
       UNION ALL
       SELECT hold FROM lockstep_server.purchase
       WHERE campaign = ? AND hold = ANY (?) AND hold <> id
-        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REQUIRES_PAYMENT_METHOD})""",
-          Status.class);
+        AND status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}, {PurchaseStatus.REQUIRES_PAYMENT_METHOD})""",
+          PurchaseStatus.class);
 
   private static final String PAYABLE_UNTIL =
       StoredEnum.sql(
           """
       SELECT deadline FROM lockstep_server.purchase
       WHERE campaign = ? AND id = ?
-        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REQUIRES_PAYMENT_METHOD})
+        AND status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}, {PurchaseStatus.REQUIRES_PAYMENT_METHOD})
         AND paid_at IS NULL""",
-          Status.class);
+          PurchaseStatus.class);
 
   private static final String KNOW =
       StoredEnum.sql(
           """
       UPDATE lockstep_server.purchase SET intent = ?
       WHERE campaign = ? AND id = ? AND intent IS NULL
-        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})""",
-          Status.class);
+        AND status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION})""",
+          PurchaseStatus.class);
 
   private static final String COMPLETED =
       StoredEnum.sql(
           """
           SELECT hold, id FROM lockstep_server.purchase
-          WHERE campaign = ? AND (status = {Status.COMPLETED}
-            OR (status = {Status.REFUNDING} AND given_back::json -> 'part' IS NOT NULL))""",
-          Status.class);
+          WHERE campaign = ? AND (status = {PurchaseStatus.COMPLETED}
+            OR (status = {PurchaseStatus.REFUNDING} AND given_back::json -> 'part' IS NOT NULL))""",
+          PurchaseStatus.class);
 
   private static final String RECORD_EVENTS =
       """
@@ -212,7 +212,7 @@ final class PurchaseTable {
             lookAfter.toMillis(),
             SqlArray.uuids(map(changes, c -> c.before().id().value())),
             SqlArray.uuids(map(changes, c -> c.before().hold().value())),
-            SqlArray.integers(map(changes, c -> Status.mask(c.from()))),
+            SqlArray.integers(map(changes, c -> PurchaseStatus.mask(c.from()))),
             SqlArray.smallints(map(changes, c -> c.after().status().code())),
             SqlArray.uuids(map(changes, c -> c.after().hold().value())),
             SqlArray.texts(map(changes, PurchaseTable::changedItems)),
@@ -224,7 +224,7 @@ final class PurchaseTable {
             SqlArray.texts(map(changes, c -> c.after().deadline().toString())),
             SqlArray.integers(map(changes, c -> c.before().tries().number())),
             SqlArray.texts(map(changes, PurchaseTable::failedTries)),
-            SqlArray.texts(map(changes, PurchaseTable::givenBack)),
+            SqlArray.texts(map(changes, PurchaseTable::partialRefunds)),
             SqlArray.texts(map(changes, PurchaseTable::partInProgress)),
             campaign,
             SqlArray.uuids(map(changes, c -> c.before().id().value())));
@@ -319,7 +319,7 @@ final class PurchaseTable {
         new PurchaseId(row.getLong("campaign"), row.getObject("id", UUID.class)),
         new HoldId(row.getObject("hold", UUID.class)),
         row.getString("buyer"),
-        Status.of(row.getInt("status")),
+        PurchaseStatus.of(row.getInt("status")),
         new Money(row.getLong("amount"), row.getString("currency")),
         new JsonArray(row.getString("items")),
         new Payment(
@@ -334,7 +334,7 @@ final class PurchaseTable {
         instant(row, "deadline"),
         Optional.ofNullable(row.getString("answer")),
         tries(row),
-        GivenBack.parse(row.getString("given_back")));
+        PartialRefunds.parse(row.getString("given_back")));
   }
 
   private static @Nullable String changedItems(Change change) {
@@ -348,14 +348,14 @@ final class PurchaseTable {
     return failed.size() == change.before().tries().failed().size() ? null : failed.encode();
   }
 
-  private static @Nullable String givenBack(Change change) {
-    GivenBack after = change.after().givenBack();
-    return after.equals(change.before().givenBack()) ? null : after.text();
+  private static @Nullable String partialRefunds(Change change) {
+    PartialRefunds after = change.after().partialRefunds();
+    return after.equals(change.before().partialRefunds()) ? null : after.text();
   }
 
   /** The end of a part ends this part only: another may have begun since. */
   private static @Nullable String partInProgress(Change change) {
-    GivenBack before = change.before().givenBack();
+    PartialRefunds before = change.before().partialRefunds();
     return before.part().isPresent() ? before.text() : null;
   }
 

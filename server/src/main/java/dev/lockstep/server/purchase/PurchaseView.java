@@ -20,7 +20,7 @@ final class PurchaseView {
           .required("id", Shape.text(1, 64))
           .required("campaign", Shape.text(1, 32))
           .required("buyer", Shape.text(1, 200))
-          .required("status", Shape.choice(Status.labels()))
+          .required("status", Shape.choice(PurchaseStatus.labels()))
           .required("hold", Shape.text(1, 64))
           .required("items", CartView.ITEMS)
           .required("total", CartView.MONEY)
@@ -33,7 +33,7 @@ final class PurchaseView {
           .required("failure", Shape.nullable(Shape.text(1, 255)))
           .required("tries", Shape.list(Tries.SHAPE, 0, Tries.MOST))
           .required("refunded", CartView.MONEY)
-          .required("refunds", Shape.list(GivenBack.SHAPE, 0, GivenBack.MOST))
+          .required("refunds", Shape.list(PartialRefunds.SHAPE, 0, PartialRefunds.MOST))
           .required("createdAt", Shape.time())
           .required("expiresAt", Shape.time())
           .optional("clientSecret", Shape.text(1, 512))
@@ -64,10 +64,10 @@ final class PurchaseView {
             .put("failure", purchase.failure().orElse(null))
             .put("tries", purchase.tries().failed())
             .put("refunded", CartView.money(purchase.moneyBack(), purchase.total().currency()))
-            .put("refunds", purchase.givenBack().done())
+            .put("refunds", purchase.partialRefunds().done())
             .put("createdAt", purchase.createdAt().toString())
             .put("expiresAt", purchase.deadline().toString());
-    if (purchase.status() == Status.REQUIRES_ACTION) {
+    if (purchase.status() == PurchaseStatus.REQUIRES_ACTION) {
       purchase.payment().clientSecret().ifPresent(secret -> json.put("clientSecret", secret));
     }
     return json;
@@ -98,7 +98,7 @@ final class PurchaseView {
     String detail = "The payment failed. The hold is released.";
     if (purchase.paid()) {
       detail = "The payment arrived when the goods were gone. The money is being refunded.";
-    } else if (purchase.status() == Status.REQUIRES_PAYMENT_METHOD) {
+    } else if (purchase.status() == PurchaseStatus.REQUIRES_PAYMENT_METHOD) {
       detail = "The card was declined. The goods stay held until expiresAt; try another card.";
     }
     return Problem.of("payment-failed", 402, "Payment failed", detail)

@@ -17,7 +17,7 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.cart.CartItems;
 import dev.lockstep.server.cart.CartView;
-import dev.lockstep.server.purchase.GivenBack.Part;
+import dev.lockstep.server.purchase.PartialRefunds.Part;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
@@ -30,8 +30,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Orders of operators to refund a purchase, all of it or a part. One at a time: the purchase is
- * locked while it is decided how much is left, and takes no other order until the money is back.
+ * Operators' requests to refund a purchase or a part of it. One at a time: the purchase is locked
+ * while the remaining amount is decided, and takes no other request until the money is back.
  * Thread-safe.
  */
 final class RefundRequests {
@@ -88,7 +88,7 @@ final class RefundRequests {
     LockedPurchase locked =
         LockedPurchase.find(connection, id).orElseThrow(() -> PurchaseId.unknown().asException());
     Purchase purchase = locked.purchase();
-    if (purchase.status() != Status.COMPLETED) {
+    if (purchase.status() != PurchaseStatus.COMPLETED) {
       return StoredAnswer.text(refusal(purchase).toAnswer());
     }
     Optional<Part> part = part(locked, body, act);
@@ -102,7 +102,7 @@ final class RefundRequests {
     JsonArray asked = body.getJsonArray("items");
     JsonArray items = asked == null ? new JsonArray() : back(purchase.items(), asked);
     Long amount = body.getLong("amount");
-    long left = purchase.total().amount() - purchase.givenBack().money();
+    long left = purchase.total().amount() - purchase.partialRefunds().money();
     if (amount == null && asked == null) {
       return Optional.empty();
     }
@@ -110,7 +110,7 @@ final class RefundRequests {
     if (money > left) {
       throw tooLarge(left, "Of this purchase " + left + " is left to refund.").asException();
     }
-    boolean allGoods = asked != null && GivenBack.without(purchase.items(), items).isEmpty();
+    boolean allGoods = asked != null && PartialRefunds.without(purchase.items(), items).isEmpty();
     if (money == left && (asked == null || allGoods)) {
       return Optional.empty();
     }
@@ -118,11 +118,11 @@ final class RefundRequests {
       throw tooLarge(left, "All goods and all money go back together, in one refund.")
           .asException();
     }
-    if (purchase.givenBack().parts() + 1 >= GivenBack.MOST) {
-      throw tooLarge(left, "A purchase is refunded in at most " + GivenBack.MOST + " parts.")
+    if (purchase.partialRefunds().parts() + 1 >= PartialRefunds.MOST) {
+      throw tooLarge(left, "A purchase is refunded in at most " + PartialRefunds.MOST + " parts.")
           .asException();
     }
-    int number = purchase.givenBack().parts() + 1;
+    int number = purchase.partialRefunds().parts() + 1;
     JsonObject view =
         new JsonObject()
             .put("number", number)
@@ -133,17 +133,17 @@ final class RefundRequests {
     return Optional.of(new Part(number, money, items, view));
   }
 
-  /** The lines that come back, with what the purchase says of them; of positions the last ones. */
+  /** The lines that come back, as the purchase has them; of positions, the last ones. */
   private static JsonArray back(JsonArray bought, JsonArray asked) {
     Map<String, Integer> wanted = new LinkedHashMap<>();
     for (Object one : asked) {
       JsonObject item = (JsonObject) one;
-      wanted.merge(GivenBack.code(item), item.getInteger("quantity", 1), Math::addExact);
+      wanted.merge(PartialRefunds.code(item), item.getInteger("quantity", 1), Math::addExact);
     }
     JsonArray back = new JsonArray();
     for (Object one : bought) {
       JsonObject item = (JsonObject) one;
-      Integer quantity = wanted.remove(GivenBack.code(item));
+      Integer quantity = wanted.remove(PartialRefunds.code(item));
       if (quantity == null) {
         continue;
       }
@@ -170,7 +170,7 @@ final class RefundRequests {
             "refund-too-large",
             409,
             "Refund too large",
-            "Of " + GivenBack.code(item) + " there are " + has + " left to refund.")
+            "Of " + PartialRefunds.code(item) + " there are " + has + " left to refund.")
         .with("refundable", has);
   }
 
@@ -200,12 +200,12 @@ final class RefundRequests {
             .reload(id)
             .thenCompose(
                 purchase ->
-                    purchase.status() == Status.REFUNDING
+                    purchase.status() == PurchaseStatus.REFUNDING
                         ? refunds.sendMarked(purchase)
                         : Saga.done(purchase))
             .thenApply(
                 purchase -> {
-                  int status = purchase.status() == Status.REFUNDING ? 202 : 200;
+                  int status = purchase.status() == PurchaseStatus.REFUNDING ? 202 : 200;
                   Answer given = Answer.of(status, PurchaseView.json(purchase));
                   return done.replayed() ? StoredAnswer.replayed(given) : given;
                 });

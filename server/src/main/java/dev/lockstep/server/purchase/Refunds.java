@@ -19,8 +19,8 @@ import dev.lockstep.server.payment.RefundResult.Pending;
 import dev.lockstep.server.payment.RefundResult.Refunded;
 import dev.lockstep.server.payment.RefundResult.Rejected;
 import dev.lockstep.server.payment.RefundResult.Unknown;
-import dev.lockstep.server.purchase.GivenBack.Part;
 import dev.lockstep.server.purchase.Mismatch.Kind;
+import dev.lockstep.server.purchase.PartialRefunds.Part;
 import dev.lockstep.server.purchase.StepResult.GoodsStay;
 import dev.lockstep.server.purchase.StepResult.Idle;
 import dev.lockstep.server.purchase.StepResult.Taken;
@@ -102,7 +102,7 @@ final class Refunds {
 
   /** Starts the refund of a purchase that was paid but got no goods. */
   CompletionStage<Purchase> begin(Purchase paid) {
-    Change change = Change.answering(paid, Set.of(Status.PENDING), paid.refunding());
+    Change change = Change.answering(paid, Set.of(PurchaseStatus.PENDING), paid.refunding());
     return write(change)
         .thenCompose(taken -> taken ? send(change.after()) : store.reload(paid.id()));
   }
@@ -116,7 +116,7 @@ final class Refunds {
   void mark(Connection connection, Purchase completed, Optional<Part> part, Act act)
       throws SQLException {
     Purchase refunding = part.map(completed::refunding).orElseGet(completed::refunding);
-    if (!take(connection, Change.silent(completed, Set.of(Status.COMPLETED), refunding))) {
+    if (!take(connection, Change.silent(completed, Set.of(PurchaseStatus.COMPLETED), refunding))) {
       throw new IllegalStateException("The locked purchase " + completed.id() + " has changed");
     }
     Campaigns.record(connection, completed.id().campaign(), act);
@@ -192,9 +192,9 @@ final class Refunds {
 
   /** A purchase that was paid too late has no goods to take back. */
   private CompletionStage<Purchase> takeBack(Purchase refunding) {
-    JsonArray items = refunding.givenBack().part().map(Part::items).orElseGet(JsonArray::new);
+    JsonArray items = refunding.partialRefunds().part().map(Part::items).orElseGet(JsonArray::new);
     if (items.isEmpty()) {
-      return refunding.givenBack().part().isPresent()
+      return refunding.partialRefunds().part().isPresent()
           ? withoutGoods(refunding)
           : takeBack(refunding, List.of());
     }
@@ -226,12 +226,13 @@ final class Refunds {
   }
 
   private CompletionStage<Purchase> withoutGoods(Purchase refunding) {
-    Change change = Change.silent(refunding, Set.of(Status.REFUNDING), refunding.refunded(false));
+    Change change =
+        Change.silent(refunding, Set.of(PurchaseStatus.REFUNDING), refunding.refunded(false));
     return write(change)
         .thenApply(
             taken -> {
               if (taken && !change.isPart()) {
-                companion.ended(Status.REFUNDED);
+                companion.ended(PurchaseStatus.REFUNDED);
               }
               return change.after();
             });

@@ -179,7 +179,7 @@ final class Saga {
           .map(mismatch -> disagree(purchase, mismatch))
           .orElseGet(() -> complete(purchase, succeeded.intent(), event));
     }
-    if (!Status.OPEN.contains(purchase.status())
+    if (!PurchaseStatus.OPEN.contains(purchase.status())
         || purchase.paid()
         || Mismatch.isOther(purchase, result)) {
       return done(purchase);
@@ -210,7 +210,7 @@ final class Saga {
    */
   CompletionStage<Purchase> expire(Purchase purchase) {
     Optional<IntentId> intent = purchase.payment().intent();
-    if (intent.isEmpty() && purchase.status() == Status.REQUIRES_PAYMENT_METHOD) {
+    if (intent.isEmpty() && purchase.status() == PurchaseStatus.REQUIRES_PAYMENT_METHOD) {
       // Its tries were refused before the provider made a payment of them.
       return end(purchase, "canceled", intent, Optional.empty());
     }
@@ -263,7 +263,7 @@ final class Saga {
     boolean over =
         purchase.expiring()
             && mismatch.kind() != Kind.INTENT
-            && Status.OPEN.contains(purchase.status())
+            && PurchaseStatus.OPEN.contains(purchase.status())
             && !purchase.paid();
     return mismatches
         .note(mismatch)
@@ -280,7 +280,7 @@ final class Saga {
 
   private CompletionStage<Purchase> challenge(
       Purchase purchase, RequiresAction challenge, Optional<String> event) {
-    if (purchase.status() != Status.PENDING || purchase.expiring()) {
+    if (purchase.status() != PurchaseStatus.PENDING || purchase.expiring()) {
       return done(purchase);
     }
     Step.Challenge step =
@@ -306,7 +306,7 @@ final class Saga {
    */
   private CompletionStage<Purchase> declined(
       Purchase purchase, Declined declined, Optional<String> event) {
-    if (!Status.PAYING.contains(purchase.status())) {
+    if (!PurchaseStatus.PAYING.contains(purchase.status())) {
       return done(purchase);
     }
     Optional<IntentId> intent = declined.intent().or(() -> purchase.payment().intent());
@@ -360,8 +360,9 @@ final class Saga {
       Optional<String> event) {
     Purchase ended =
         purchase.givenUp()
-            ? tried.ended(Status.FAILED, Purchase.GIVEN_UP, intent)
-            : tried.ended(purchase.expiring() ? Status.EXPIRED : Status.FAILED, why, intent);
+            ? tried.ended(PurchaseStatus.FAILED, Purchase.GIVEN_UP, intent)
+            : tried.ended(
+                purchase.expiring() ? PurchaseStatus.EXPIRED : PurchaseStatus.FAILED, why, intent);
     return take(
         new Release(purchase.id().scope(), purchase.hold(), ACTOR),
         new Step.End(purchase, ended, event),

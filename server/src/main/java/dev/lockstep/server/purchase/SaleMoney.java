@@ -39,7 +39,7 @@ public record SaleMoney(UUID purchase, Money amount, boolean refunded, int part)
         before.id().value(),
         new Money(amount, before.total().currency()),
         true,
-        before.givenBack().part().map(GivenBack.Part::number).orElse(0));
+        before.partialRefunds().part().map(PartialRefunds.Part::number).orElse(0));
   }
 
   private static boolean received(Change change) {

@@ -31,9 +31,9 @@ final class SetAside {
       DELETE FROM lockstep_server.purchase_set_aside s
       WHERE NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
         WHERE p.campaign = s.campaign AND p.id = s.id
-          AND p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING},
-            {Status.REQUIRES_PAYMENT_METHOD}))""",
-          Status.class);
+          AND p.status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}, {PurchaseStatus.REFUNDING},
+            {PurchaseStatus.REQUIRES_PAYMENT_METHOD}))""",
+          PurchaseStatus.class);
 
   private SetAside() {}
 

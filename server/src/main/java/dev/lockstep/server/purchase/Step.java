@@ -29,12 +29,10 @@ sealed interface Step {
   /** What to write after this outcome of the hold; empty for nothing. */
   Optional<Change> after(HoldOutcome outcome);
 
-  /** Whether stock has just moved. Keeping a hold longer moves none. */
+  /** Whether stock has just moved. */
   default boolean movesStock(HoldOutcome outcome) {
-    return !(this instanceof Challenge || this instanceof Decline)
-        && ((outcome instanceof Ended ended && !ended.replayed())
-            || outcome instanceof PartReturned
-            || (outcome instanceof Granted granted && !granted.replayed()));
+    return (outcome instanceof Ended ended && !ended.replayed())
+        || (outcome instanceof Granted granted && !granted.replayed());
   }
 
   /** Completes a paid purchase by confirming its hold. */
@@ -42,11 +40,11 @@ sealed interface Step {
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
       if (outcome instanceof Ended) {
-        return Optional.of(Change.answering(purchase, Status.NOT_SOLD, completed()));
+        return Optional.of(Change.answering(purchase, PurchaseStatus.NOT_SOLD, completed()));
       }
       // The hold has ended or changed. The money must not be forgotten if this process dies before
       // it finds other goods or refunds.
-      return without(outcome).map(paid -> Change.silent(purchase, Status.NOT_SOLD, paid));
+      return without(outcome).map(paid -> Change.silent(purchase, PurchaseStatus.NOT_SOLD, paid));
     }
 
     /** The purchase with its money and without its goods, if that is the outcome. */
@@ -82,7 +80,9 @@ sealed interface Step {
     public Optional<Change> after(HoldOutcome outcome) {
       boolean sold = outcome instanceof HoldEnded other && other.hold().state().wasSold();
       boolean gone = outcome instanceof Ended || (outcome instanceof HoldEnded && !sold);
-      return gone ? Optional.of(Change.answering(purchase, Status.OPEN, ended)) : Optional.empty();
+      return gone
+          ? Optional.of(Change.answering(purchase, PurchaseStatus.OPEN, ended))
+          : Optional.empty();
     }
   }
 
@@ -96,8 +96,14 @@ sealed interface Step {
     public Optional<Change> after(HoldOutcome outcome) {
       boolean held = outcome instanceof Granted || outcome instanceof LifetimeReached;
       return held
-          ? Optional.of(Change.answering(purchase, Status.PAYING, declined))
+          ? Optional.of(Change.answering(purchase, PurchaseStatus.PAYING, declined))
           : Optional.empty();
+    }
+
+    /** Keeping a hold longer moves none. */
+    @Override
+    public boolean movesStock(HoldOutcome outcome) {
+      return false;
     }
   }
 
@@ -110,10 +116,16 @@ sealed interface Step {
 
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
-      boolean part = purchase.givenBack().part().isPresent();
+      boolean part = purchase.partialRefunds().part().isPresent();
       return part && !(outcome instanceof PartReturned)
           ? Optional.empty()
-          : Optional.of(Change.silent(purchase, Set.of(Status.REFUNDING), purchase.refunded(true)));
+          : Optional.of(
+              Change.silent(purchase, Set.of(PurchaseStatus.REFUNDING), purchase.refunded(true)));
+    }
+
+    @Override
+    public boolean movesStock(HoldOutcome outcome) {
+      return outcome instanceof PartReturned || Step.super.movesStock(outcome);
     }
   }
 
@@ -128,7 +140,13 @@ sealed interface Step {
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
       Purchase waiting = purchase.requiringAction(intent, clientSecret, actionWindow);
-      return Optional.of(Change.answering(purchase, Set.of(Status.PENDING), waiting));
+      return Optional.of(Change.answering(purchase, Set.of(PurchaseStatus.PENDING), waiting));
+    }
+
+    /** Keeping a hold longer moves none. */
+    @Override
+    public boolean movesStock(HoldOutcome outcome) {
+      return false;
     }
   }
 
@@ -144,7 +162,8 @@ sealed interface Step {
       return purchase.paid()
               && outcome instanceof Granted granted
               && granted.hold().state() == HoldState.HELD
-          ? Optional.of(Change.silent(purchase, Set.of(Status.PENDING), having(granted.hold())))
+          ? Optional.of(
+              Change.silent(purchase, Set.of(PurchaseStatus.PENDING), having(granted.hold())))
           : Optional.empty();
     }
 

@@ -152,7 +152,7 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
   }
 
   /** A purchase has this status for good. */
-  void ended(Status status) {
+  void ended(PurchaseStatus status) {
     listener.ended(status.label());
   }
 

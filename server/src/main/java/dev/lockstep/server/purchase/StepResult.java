@@ -17,9 +17,9 @@ sealed interface StepResult {
   record GoodsStay() implements StepResult {}
 
   /** The status that the purchase has now for good, if this step gave it one. */
-  default Optional<Status> end() {
+  default Optional<PurchaseStatus> end() {
     return this instanceof Taken taken && !taken.change().isPart()
-        ? Optional.of(taken.change().after().status()).filter(Status::isEnd)
+        ? Optional.of(taken.change().after().status()).filter(PurchaseStatus::isEnd)
         : Optional.empty();
   }
 }

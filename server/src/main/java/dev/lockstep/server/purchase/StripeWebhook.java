@@ -20,7 +20,7 @@ import dev.lockstep.server.payment.Verification.FromTheFuture;
 import dev.lockstep.server.payment.Verification.Genuine;
 import dev.lockstep.server.payment.Verification.Malformed;
 import dev.lockstep.server.payment.Verification.TooOld;
-import dev.lockstep.server.payment.Webhooks;
+import dev.lockstep.server.payment.WebhookVerifier;
 import dev.lockstep.server.purchase.Mismatch.Kind;
 import dev.lockstep.server.purchase.WebhookIntake.IncomingEvent;
 import dev.lockstep.server.purchase.WebhookIntake.Intake;
@@ -106,7 +106,7 @@ final class StripeWebhook implements AutoCloseable {
 
   private Future<Answer> receive(Request request) {
     Verification verified =
-        Webhooks.verify(
+        WebhookVerifier.verify(
             request.rawBody(), request.header(SIGNATURE).orElse(null), secret, Instant.now());
     if (!(verified instanceof Genuine genuine)) {
       throw refusal(verified).asException();
@@ -143,7 +143,7 @@ final class StripeWebhook implements AutoCloseable {
     return payment
         .thenApply(
             purchase ->
-                purchase.status() == Status.COMPLETED
+                purchase.status() == PurchaseStatus.COMPLETED
                     && Mismatch.of(purchase, told, Optional.empty()).isEmpty())
         .toCompletableFuture()
         .completeOnTimeout(false, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
@@ -204,7 +204,7 @@ final class StripeWebhook implements AutoCloseable {
    * the answer to the try in progress.
    */
   private CompletionStage<Boolean> askedAgain(Purchase purchase) {
-    return purchase.status() == Status.REQUIRES_ACTION
+    return purchase.status() == PurchaseStatus.REQUIRES_ACTION
         ? saga.lookUp(purchase).thenApply(now -> true)
         : CompletableFuture.completedStage(true);
   }

@@ -47,16 +47,16 @@ final class Timer {
       UPDATE lockstep_server.purchase p
       SET looks = p.looks + 1,
         expiring = p.expiring
-          OR (p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION},
-              {Status.REQUIRES_PAYMENT_METHOD})
+          OR (p.status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION},
+              {PurchaseStatus.REQUIRES_PAYMENT_METHOD})
             AND p.paid_at IS NULL AND p.deadline <= now()),
         due_at = CASE
-          WHEN p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}) AND p.deadline > now()
+          WHEN p.status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}) AND p.deadline > now()
           THEN least(p.deadline, now() + ? * (1 << least(p.looks, 5)) * interval '1 millisecond')
           ELSE now() + ? * (1 << least(p.looks, 5)) * interval '1 millisecond' END
       FROM (SELECT campaign, id FROM lockstep_server.purchase
-            WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING},
-                {Status.REQUIRES_PAYMENT_METHOD})
+            WHERE status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}, {PurchaseStatus.REFUNDING},
+                {PurchaseStatus.REQUIRES_PAYMENT_METHOD})
               AND due_at <= now()
             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED) due
       WHERE p.campaign = due.campaign AND p.id = due.id
@@ -64,18 +64,18 @@ final class Timer {
         EXISTS (SELECT 1 FROM lockstep_server.purchase_set_aside s
           WHERE s.campaign = p.campaign AND s.id = p.id) AS set_aside"""
               .formatted(PurchaseTable.COLUMNS),
-          Status.class);
+          PurchaseStatus.class);
 
   // Reads no further than open ones: ended ones stay in the index until VACUUM.
   private static final String NEXT_DUE =
       StoredEnum.sql(
           """
       SELECT extract(epoch FROM due_at - now()) * 1000 FROM lockstep_server.purchase
-      WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING},
-          {Status.REQUIRES_PAYMENT_METHOD})
+      WHERE status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}, {PurchaseStatus.REFUNDING},
+          {PurchaseStatus.REQUIRES_PAYMENT_METHOD})
         AND due_at <= now() + ? * interval '1 millisecond'
       ORDER BY due_at LIMIT 1""",
-          Status.class);
+          PurchaseStatus.class);
 
   private static final String FORGET_EVENTS =
       """
@@ -213,7 +213,7 @@ final class Timer {
 
   private CompletionStage<Purchase> step(Due due) {
     Purchase purchase = due.purchase();
-    if (purchase.status() == Status.REFUNDING) {
+    if (purchase.status() == PurchaseStatus.REFUNDING) {
       return refunds.send(purchase);
     }
     if (purchase.paid()) {
@@ -231,12 +231,13 @@ final class Timer {
     if (purchase.expiring()) {
       return saga.expire(purchase);
     }
-    if (purchase.status() == Status.REQUIRES_PAYMENT_METHOD) {
+    if (purchase.status() == PurchaseStatus.REQUIRES_PAYMENT_METHOD) {
       // Only its deadline concerns the timer.
       return Saga.done(purchase);
     }
     // Until a later try is known to have arrived, the intent still tells of the one before.
-    boolean arrived = purchase.tries().isFirst() || purchase.status() == Status.REQUIRES_ACTION;
+    boolean arrived =
+        purchase.tries().isFirst() || purchase.status() == PurchaseStatus.REQUIRES_ACTION;
     return known && (arrived || due.keyForgotten())
         ? saga.lookUp(purchase)
         : saga.payAndLookUp(purchase);

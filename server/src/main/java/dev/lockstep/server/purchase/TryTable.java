@@ -10,21 +10,21 @@ import java.util.Optional;
 
 /** The writes that begin a further try to pay, or give a purchase up. The caller commits. */
 final class TryTable {
-  // Of several at once, one finds the status; the others wait for its commit, and find another one.
+  // Of several at once, one finds this status; the others wait for its commit and find another.
   private static final String BEGIN =
       StoredEnum.sql(
           """
       UPDATE lockstep_server.purchase p
-      SET status = {Status.PENDING}, payment_method = ?, try_no = p.try_no + 1, tried_at = now(),
+      SET status = {PurchaseStatus.PENDING}, payment_method = ?, try_no = p.try_no + 1, tried_at = now(),
         looks = 0, failure = NULL, changed_at = now(),
         due_at = least(p.deadline, now() + ? * interval '1 millisecond')
-      WHERE p.campaign = ? AND p.id = ? AND p.status = {Status.REQUIRES_PAYMENT_METHOD}
+      WHERE p.campaign = ? AND p.id = ? AND p.status = {PurchaseStatus.REQUIRES_PAYMENT_METHOD}
         AND p.paid_at IS NULL AND NOT p.expiring AND p.deadline > now() AND p.try_no < ?
       RETURNING %s"""
               .formatted(PurchaseTable.COLUMNS),
-          Status.class);
+          PurchaseStatus.class);
 
-  // Like a time that is up, so that the timer goes on with it if this node dies.
+  // Like a time that is up, so that the timer continues if this node dies.
   private static final String GIVE_UP =
       StoredEnum.sql(
           """
@@ -32,11 +32,11 @@ final class TryTable {
       SET failure = ?, expiring = true, deadline = least(p.deadline, now()),
         due_at = now() + ? * interval '1 millisecond'
       WHERE p.campaign = ? AND p.id = ?
-        AND p.status IN ({Status.REQUIRES_PAYMENT_METHOD}, {Status.REQUIRES_ACTION})
+        AND p.status IN ({PurchaseStatus.REQUIRES_PAYMENT_METHOD}, {PurchaseStatus.REQUIRES_ACTION})
         AND p.paid_at IS NULL AND (NOT p.expiring OR p.failure = ?)
       RETURNING %s"""
               .formatted(PurchaseTable.COLUMNS),
-          Status.class);
+          PurchaseStatus.class);
 
   private static final String ANSWER =
       "SELECT try_answers ->> ?::text FROM lockstep_server.purchase WHERE campaign = ? AND id = ?";

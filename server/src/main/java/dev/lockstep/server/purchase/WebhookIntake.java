@@ -117,19 +117,19 @@ final class WebhookIntake implements Combined<Long, IncomingEvent, Found, List<I
 
   private static boolean isNews(Purchase purchase, PaymentEvent event) {
     if (event.result().isEmpty()) {
-      return event.isRefund() && purchase.status() == Status.REFUNDING;
+      return event.isRefund() && purchase.status() == PurchaseStatus.REFUNDING;
     }
     PaymentResult result = event.result().get();
     if (result instanceof Succeeded succeeded) {
       // For a paid purchase, other money is news as well.
-      return Status.NOT_SOLD.contains(purchase.status())
+      return PurchaseStatus.NOT_SOLD.contains(purchase.status())
           || Mismatch.of(purchase, succeeded, Optional.empty()).isPresent();
     }
-    if (purchase.status() == Status.REQUIRES_PAYMENT_METHOD) {
+    if (purchase.status() == PurchaseStatus.REQUIRES_PAYMENT_METHOD) {
       // Its decline is known; only the end of the payment is news.
       return result instanceof Canceled;
     }
-    return Status.PAYING.contains(purchase.status())
+    return PurchaseStatus.PAYING.contains(purchase.status())
         && !purchase.paid()
         && SAYS_SOMETHING.of(result);
   }

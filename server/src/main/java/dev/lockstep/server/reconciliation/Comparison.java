@@ -6,7 +6,7 @@ import dev.lockstep.hold.HoldState;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.server.purchase.Status;
+import dev.lockstep.server.purchase.PurchaseStatus;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
@@ -60,15 +60,15 @@ final class Comparison {
           """
       WITH p AS MATERIALIZED (
         SELECT %1$s FROM lockstep_server.purchase p
-        WHERE p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING},
-            {Status.REQUIRES_PAYMENT_METHOD})
+        WHERE p.status IN ({PurchaseStatus.PENDING}, {PurchaseStatus.REQUIRES_ACTION}, {PurchaseStatus.REFUNDING},
+            {PurchaseStatus.REQUIRES_PAYMENT_METHOD})
           AND (p.paid_at IS NOT NULL OR p.deadline <= now() - ? * interval '1 millisecond'
             OR EXISTS (SELECT 1 FROM lockstep_server.purchase_set_aside s
               WHERE s.campaign = p.campaign AND s.id = p.id))
         ORDER BY p.due_at LIMIT ?)
       SELECT p.*, %2$s"""
               .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST),
-          Status.class);
+          PurchaseStatus.class);
 
   // A purchase begins with a hold of its own id; few have another one now.
   private static final String WITHOUT_PAID_PURCHASE =
@@ -77,13 +77,13 @@ final class Comparison {
       SELECT sold.hold FROM unnest(?) AS sold (hold)
       WHERE NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
           WHERE p.campaign = ? AND p.id = sold.hold AND p.hold = sold.hold
-            AND p.status IN ({Status.COMPLETED}, {Status.REFUNDING}, {Status.REFUNDED})
+            AND p.status IN ({PurchaseStatus.COMPLETED}, {PurchaseStatus.REFUNDING}, {PurchaseStatus.REFUNDED})
             AND p.paid_at IS NOT NULL)
         AND NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
           WHERE p.campaign = ? AND p.hold = sold.hold AND p.hold <> p.id
-            AND p.status IN ({Status.COMPLETED}, {Status.REFUNDING}, {Status.REFUNDED})
+            AND p.status IN ({PurchaseStatus.COMPLETED}, {PurchaseStatus.REFUNDING}, {PurchaseStatus.REFUNDED})
             AND p.paid_at IS NOT NULL)""",
-          Status.class);
+          PurchaseStatus.class);
 
   private static final String PURCHASES_OF =
       """
@@ -225,7 +225,8 @@ final class Comparison {
           "Reconciliation: purchase {} cannot be judged: {}",
           Finding.id(one.campaign(), one.id()),
           e.toString());
-      return List.of(Finding.of(Kind.SET_ASIDE, one, one.changedAt(), "cannot be compared: " + e));
+      return List.of(
+          Finding.of(FindingKind.SET_ASIDE, one, one.changedAt(), "cannot be compared: " + e));
     }
   }
 

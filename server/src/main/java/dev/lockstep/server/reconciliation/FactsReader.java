@@ -87,7 +87,7 @@ final class FactsReader {
   private static Stream<TransferId> refundsOf(PurchaseFacts one) {
     return Stream.concat(
         Stream.of(SaleBooks.refundOf(one.id(), 0), SaleBooks.olderRefundOf(one.id())),
-        IntStream.rangeClosed(1, one.givenBack().parts())
+        IntStream.rangeClosed(1, one.partialRefunds().parts())
             .mapToObj(part -> SaleBooks.refundOf(one.id(), part)));
   }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param detail what was found, in words an operator can act on
  */
 record Finding(
-    Kind kind,
+    FindingKind kind,
     long campaign,
     String subject,
     @Nullable String purchase,
@@ -27,7 +27,7 @@ record Finding(
     String detail) {
 
   /** About a purchase. */
-  static Finding of(Kind kind, PurchaseFacts facts, Instant since, String detail) {
+  static Finding of(FindingKind kind, PurchaseFacts facts, Instant since, String detail) {
     String purchase = id(facts.campaign(), facts.id());
     return new Finding(
         kind,
@@ -46,7 +46,7 @@ record Finding(
   /** About a hold without a purchase. */
   static Finding ofHold(long campaign, UUID hold, String buyer, Instant since, String detail) {
     return new Finding(
-        Kind.SOLD_UNPAID,
+        FindingKind.SOLD_UNPAID,
         campaign,
         id(campaign, hold),
         null,

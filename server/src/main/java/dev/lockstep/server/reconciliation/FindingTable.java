@@ -103,9 +103,9 @@ final class FindingTable {
   }
 
   /** Stores findings; returns how many of each kind are new. */
-  static Map<Kind, Integer> save(Connection connection, Collection<Finding> findings)
+  static Map<FindingKind, Integer> save(Connection connection, Collection<Finding> findings)
       throws SQLException {
-    Map<Kind, Integer> fresh = new EnumMap<>(Kind.class);
+    Map<FindingKind, Integer> fresh = new EnumMap<>(FindingKind.class);
     if (findings.isEmpty()) {
       return fresh;
     }
@@ -117,7 +117,8 @@ final class FindingTable {
         SAVE,
         row -> {
           if (row.getBoolean(2)) {
-            Kind.find(row.getString(1)).ifPresent(kind -> fresh.merge(kind, 1, Integer::sum));
+            FindingKind.find(row.getString(1))
+                .ifPresent(kind -> fresh.merge(kind, 1, Integer::sum));
           }
           return true;
         },
@@ -134,32 +135,32 @@ final class FindingTable {
         texts(all, Finding::detail),
         MAX_OF_A_KIND,
         MAX_OF_A_KIND,
-        kinds(Kind::pauses));
+        kinds(FindingKind::pauses));
     trip.send();
     return fresh;
   }
 
-  static Map<Kind, Long> counts(Connection connection) throws SQLException {
-    Map<Kind, Long> counts = new EnumMap<>(Kind.class);
+  static Map<FindingKind, Long> counts(Connection connection) throws SQLException {
+    Map<FindingKind, Long> counts = new EnumMap<>(FindingKind.class);
     RoundTrip trip = new RoundTrip(connection);
     trip.query(
         COUNTS,
         row -> {
           long count = row.getLong(2);
-          Kind.find(row.getString(1)).ifPresent(kind -> counts.put(kind, count));
+          FindingKind.find(row.getString(1)).ifPresent(kind -> counts.put(kind, count));
           return true;
         });
     trip.send();
     return counts;
   }
 
-  static List<Finding> list(Connection connection, Kind.Group group, int limit)
+  static List<Finding> list(Connection connection, FindingKind.Group group, int limit)
       throws SQLException {
     return read(connection, OF_KINDS, kinds(kind -> kind.group() == group), limit);
   }
 
   /** Findings of the database's own kinds that were not seen since. */
-  static List<Finding> toLookAtAgain(Connection connection, Instant since, Key after, int limit)
+  static List<Finding> toRecheck(Connection connection, Instant since, Key after, int limit)
       throws SQLException {
     return read(
         connection,
@@ -183,12 +184,12 @@ final class FindingTable {
   /** Forgets all findings of the provider about this payment or refund. */
   static void forgetOfProvider(Connection connection, String subject) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    trip.update(FORGET_SUBJECT, kinds(Kind::ofProvider), subject);
+    trip.update(FORGET_SUBJECT, kinds(FindingKind::ofProvider), subject);
     trip.send();
   }
 
   /** Forgets its earlier findings of any other kind. */
-  static void forgetOthersOfProvider(Connection connection, String subject, Kind but)
+  static void forgetOthersOfProvider(Connection connection, String subject, FindingKind but)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(FORGET_SUBJECT, kinds(kind -> kind.ofProvider() && kind != but), subject);
@@ -202,7 +203,7 @@ final class FindingTable {
 
   static void acted(Connection connection, long campaign) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    trip.update(ACTED, campaign, kinds(Kind::pauses));
+    trip.update(ACTED, campaign, kinds(FindingKind::pauses));
     trip.send();
   }
 
@@ -217,7 +218,7 @@ final class FindingTable {
   /** Empty for a kind written by a newer release. */
   private static List<Finding> finding(ResultSet row) throws SQLException {
     List<Finding> found = new ArrayList<>();
-    Kind kind = Kind.find(row.getString("kind")).orElse(null);
+    FindingKind kind = FindingKind.find(row.getString("kind")).orElse(null);
     if (kind != null) {
       found.add(
           new Finding(
@@ -236,11 +237,11 @@ final class FindingTable {
     return found;
   }
 
-  private static SqlArray kinds(Function<Kind, Boolean> which) {
+  private static SqlArray kinds(Function<FindingKind, Boolean> which) {
     return SqlArray.texts(
-        Arrays.stream(Kind.values())
+        Arrays.stream(FindingKind.values())
             .filter(which::apply)
-            .map(Kind::label)
+            .map(FindingKind::label)
             .collect(Collectors.toList()));
   }
 

@@ -3,7 +3,7 @@ package dev.lockstep.server.reconciliation;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Item;
-import dev.lockstep.server.purchase.Status;
+import dev.lockstep.server.purchase.PurchaseStatus;
 import dev.lockstep.server.reconciliation.PurchaseFacts.Book;
 import dev.lockstep.server.reconciliation.PurchaseFacts.Goods;
 import dev.lockstep.server.reconciliation.PurchaseFacts.Line;
@@ -45,10 +45,10 @@ final class Judgement {
     } else {
       paid(facts, facts.paidAt(), campaign, found);
     }
-    boolean waits = facts.status().isOpen() || facts.status() == Status.REFUNDING;
+    boolean waits = facts.status().isOpen() || facts.status() == PurchaseStatus.REFUNDING;
     String setAside = facts.setAside();
     if (waits && setAside != null) {
-      add(found, Kind.SET_ASIDE, facts, facts.changedAt(), setAside);
+      add(found, FindingKind.SET_ASIDE, facts, facts.changedAt(), setAside);
     }
     booked(facts, found);
     return found;
@@ -58,7 +58,7 @@ final class Judgement {
     if (facts.status().isOpen() && isLong(facts, facts.deadline())) {
       add(
           found,
-          Kind.UNSETTLED,
+          FindingKind.UNSETTLED,
           facts,
           facts.deadline(),
           "the provider has not reported the outcome");
@@ -71,29 +71,44 @@ final class Judgement {
     switch (facts.status()) {
       case COMPLETED -> {
         if (!sold) {
-          add(found, Kind.PAID_NOT_SOLD, facts, paidAt, "completed, but its hold is not sold");
+          add(
+              found,
+              FindingKind.PAID_NOT_SOLD,
+              facts,
+              paidAt,
+              "completed, but its hold is not sold");
         } else {
           campaign.ifPresent(of -> valued(facts, of, paidAt, found));
           if (facts.shared()) {
-            add(found, Kind.SHARED_HOLD, facts, paidAt, "another purchase has the same hold");
+            add(
+                found,
+                FindingKind.SHARED_HOLD,
+                facts,
+                paidAt,
+                "another purchase has the same hold");
           }
         }
       }
       case FAILED, EXPIRED ->
-          add(found, Kind.PAID_AND_ENDED, facts, paidAt, "paid, but ended without goods or refund");
+          add(
+              found,
+              FindingKind.PAID_AND_ENDED,
+              facts,
+              paidAt,
+              "paid, but ended without goods or refund");
       case REFUNDING -> {
         if (isLong(facts, facts.changedAt())) {
-          add(found, Kind.REFUND_NOT_DONE, facts, paidAt, "the refund is not done");
+          add(found, FindingKind.REFUND_NOT_DONE, facts, paidAt, "the refund is not done");
         }
       }
       case REFUNDED -> {
         if (sold && !facts.drawn()) {
-          add(found, Kind.REFUNDED_NOT_RETURNED, facts, paidAt, "refunded, but still sold");
+          add(found, FindingKind.REFUNDED_NOT_RETURNED, facts, paidAt, "refunded, but still sold");
         }
       }
       default -> {
         if (isLong(facts, facts.changedAt())) {
-          add(found, Kind.PAID_LATE, facts, paidAt, "paid late, neither sold nor refunded");
+          add(found, FindingKind.PAID_LATE, facts, paidAt, "paid late, neither sold nor refunded");
         }
       }
     }
@@ -109,12 +124,12 @@ final class Judgement {
         "paid %d %s, but the goods sold are worth %d"
             .formatted(facts.forGoods(), facts.currency(), value);
     if (value > facts.forGoods()) {
-      add(found, Kind.MORE_THAN_PAID, facts, paidAt, worth);
+      add(found, FindingKind.MORE_THAN_PAID, facts, paidAt, worth);
     } else if (value < facts.forGoods()) {
-      add(found, Kind.LESS_THAN_PAID, facts, paidAt, worth);
+      add(found, FindingKind.LESS_THAN_PAID, facts, paidAt, worth);
     } else {
       different(facts, goods, campaign)
-          .ifPresent(how -> add(found, Kind.OTHER_THAN_PAID, facts, paidAt, how));
+          .ifPresent(how -> add(found, FindingKind.OTHER_THAN_PAID, facts, paidAt, how));
     }
   }
 
@@ -179,7 +194,7 @@ final class Judgement {
       if (posted != null) {
         add(
             found,
-            Kind.BOOKS_DIFFER,
+            FindingKind.BOOKS_DIFFER,
             facts,
             facts.changedAt(),
             "the book has %d for it, but it is not paid".formatted(posted));
@@ -188,7 +203,7 @@ final class Judgement {
         && (posted == null || posted != facts.amount() || !book.rightWay())) {
       add(
           found,
-          Kind.BOOKS_DIFFER,
+          FindingKind.BOOKS_DIFFER,
           facts,
           paidAt,
           posted == null
@@ -211,7 +226,7 @@ final class Judgement {
     }
     return Optional.of(
         Finding.of(
-            Kind.BOOKS_DIFFER,
+            FindingKind.BOOKS_DIFFER,
             facts,
             facts.changedAt(),
             "refunded %d, but the book shows %d refunded"
@@ -223,7 +238,7 @@ final class Judgement {
   }
 
   private static void add(
-      List<Finding> found, Kind kind, PurchaseFacts facts, Instant since, String detail) {
+      List<Finding> found, FindingKind kind, PurchaseFacts facts, Instant since, String detail) {
     found.add(Finding.of(kind, facts, since, detail));
   }
 }

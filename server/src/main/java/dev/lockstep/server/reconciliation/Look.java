@@ -62,7 +62,7 @@ final class Look {
   private final Campaigns campaigns;
   private final Comparison comparison;
   private final DutyState duty;
-  private final BiConsumer<Kind, Integer> onNew;
+  private final BiConsumer<FindingKind, Integer> onNew;
 
   /**
    * Campaigns that could not be paused in this look: another try would cost another lock timeout.
@@ -79,7 +79,7 @@ final class Look {
       Campaigns campaigns,
       Comparison comparison,
       DutyState duty,
-      BiConsumer<Kind, Integer> onNew) {
+      BiConsumer<FindingKind, Integer> onNew) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("reconciliation").withIndexLookups();
     this.reading = options.withIsolation(Isolation.REPEATABLE_READ).asReadOnly();
@@ -190,7 +190,7 @@ final class Look {
       long began = System.nanoTime();
       FindingTable.Key from = after;
       List<Finding> known =
-          call(connection -> FindingTable.toLookAtAgain(connection, now, from, MAX_AGAIN));
+          call(connection -> FindingTable.toRecheck(connection, now, from, MAX_AGAIN));
       again(known);
       more = known.size() == MAX_AGAIN;
       after = more ? FindingTable.Key.of(known.get(MAX_AGAIN - 1)) : after;
@@ -212,7 +212,8 @@ final class Look {
     Set<UUID> holds = new HashSet<>();
     known.forEach(
         one ->
-            (one.kind() == Kind.SOLD_UNPAID ? holds : purchases).add(Finding.uuid(one.subject())));
+            (one.kind() == FindingKind.SOLD_UNPAID ? holds : purchases)
+                .add(Finding.uuid(one.subject())));
     List<Finding> still =
         call(
             connection -> {
@@ -263,7 +264,7 @@ final class Look {
     if (found.isEmpty()) {
       return;
     }
-    Map<Kind, Integer> fresh =
+    Map<FindingKind, Integer> fresh =
         transactor.call(options, connection -> FindingTable.save(connection, found));
     fresh.forEach(
         (kind, count) -> {

@@ -1,9 +1,9 @@
 package dev.lockstep.server.reconciliation;
 
 import dev.lockstep.server.payment.PaymentHistory.Charge;
-import dev.lockstep.server.payment.PaymentHistory.GivenBack;
+import dev.lockstep.server.payment.PaymentHistory.ProviderRefund;
 import dev.lockstep.server.payment.PaymentHistory.Standing;
-import dev.lockstep.server.purchase.Status;
+import dev.lockstep.server.purchase.PurchaseStatus;
 import dev.lockstep.server.reconciliation.ProviderTable.Paid;
 import java.time.Instant;
 import java.util.Optional;
@@ -21,7 +21,7 @@ final class ProviderJudgement {
       case OPEN, ENDED ->
           purchase != null && purchase.isSold() && charge.id().equals(purchase.intent())
               ? found(
-                  Kind.NOT_CHARGED,
+                  FindingKind.NOT_CHARGED,
                   charge.id(),
                   charge.id(),
                   purchase,
@@ -47,7 +47,7 @@ final class ProviderJudgement {
     }
     if (charge.received() != purchase.amount() || !charge.currency().equals(purchase.currency())) {
       return found(
-          Kind.AMOUNT_DIFFERS,
+          FindingKind.AMOUNT_DIFFERS,
           charge.id(),
           charge.id(),
           purchase,
@@ -60,7 +60,7 @@ final class ProviderJudgement {
   }
 
   /** Whether a refund's payment should be looked at, with all its refunds. */
-  static boolean isSuspect(GivenBack refund, Paid purchase) {
+  static boolean isSuspect(ProviderRefund refund, Paid purchase) {
     boolean ended = refund.standing() == Standing.ENDED;
     return switch (purchase.status()) {
       case COMPLETED -> !ended;
@@ -73,72 +73,78 @@ final class ProviderJudgement {
   /**
    * Compares all refunds of a payment with its purchase.
    *
-   * @param givenBack everything refunded or on its way, in the payment's currency
+   * @param refundedThere everything refunded or on its way, in the payment's currency
    */
-  static Optional<Finding> ofRefunds(Charge charge, Paid purchase, long givenBack) {
+  static Optional<Finding> ofRefunds(Charge charge, Paid purchase, long refundedThere) {
     long amount = purchase.amount();
-    if (givenBack > amount) {
+    if (refundedThere > amount) {
       return ofRefunds(
-          Kind.AMOUNT_DIFFERS, charge, purchase, givenBack, "the provider gave back %d of %d");
+          FindingKind.AMOUNT_DIFFERS,
+          charge,
+          purchase,
+          refundedThere,
+          "the provider gave back %d of %d");
     }
-    if (givenBack < purchase.refunded() && purchase.status() != Status.REFUNDED) {
-      return Optional.of(notGivenBack(purchase, givenBack));
+    if (refundedThere < purchase.refunded() && purchase.status() != PurchaseStatus.REFUNDED) {
+      return Optional.of(notRefundedThere(purchase, refundedThere));
     }
     boolean part =
-        givenBack > purchase.refunded() && givenBack < amount && !isOnItsWay(purchase, givenBack);
+        refundedThere > purchase.refunded()
+            && refundedThere < amount
+            && !isOnItsWay(purchase, refundedThere);
     return switch (purchase.status()) {
       case COMPLETED ->
-          givenBack == amount && purchase.refunded() < amount
+          refundedThere == amount && purchase.refunded() < amount
               ? ofRefunds(
-                  Kind.REFUNDED_THERE,
+                  FindingKind.REFUNDED_THERE,
                   charge,
                   purchase,
-                  givenBack,
+                  refundedThere,
                   "refunded at the provider but not here: %d of %d; the goods are still sold")
-              : partly(charge, purchase, givenBack, part);
-      case REFUNDING -> partly(charge, purchase, givenBack, part);
+              : partly(charge, purchase, refundedThere, part);
+      case REFUNDING -> partly(charge, purchase, refundedThere, part);
       case REFUNDED ->
-          givenBack < amount
-              ? Optional.of(notGivenBack(purchase, givenBack))
+          refundedThere < amount
+              ? Optional.of(notRefundedThere(purchase, refundedThere))
               : Optional.<Finding>empty();
       default -> Optional.<Finding>empty();
     };
   }
 
   /** The part that is being refunded has gone back there already. */
-  private static boolean isOnItsWay(Paid purchase, long givenBack) {
-    return purchase.givenBack().inProgress() == givenBack - purchase.refunded();
+  private static boolean isOnItsWay(Paid purchase, long refundedThere) {
+    return purchase.partialRefunds().inProgress() == refundedThere - purchase.refunded();
   }
 
   private static Optional<Finding> partly(
-      Charge charge, Paid purchase, long givenBack, boolean part) {
+      Charge charge, Paid purchase, long refundedThere, boolean part) {
     return part
         ? ofRefunds(
-            Kind.PARTLY_REFUNDED_THERE,
+            FindingKind.PARTLY_REFUNDED_THERE,
             charge,
             purchase,
-            givenBack,
+            refundedThere,
             "partly refunded at the provider: %d of %d")
         : Optional.empty();
   }
 
   private static Optional<Finding> ofRefunds(
-      Kind kind, Charge charge, Paid purchase, long givenBack, String detail) {
+      FindingKind kind, Charge charge, Paid purchase, long refundedThere, String detail) {
     return found(
         kind,
         charge.id(),
         charge.id(),
         purchase,
         charge.createdAt(),
-        detail.formatted(givenBack, purchase.amount()),
-        givenBack,
+        detail.formatted(refundedThere, purchase.amount()),
+        refundedThere,
         charge.currency());
   }
 
   /** About a purchase whose payment the provider does not know. */
   static Finding unknownThere(Paid purchase) {
     return found(
-            Kind.PAYMENT_UNKNOWN,
+            FindingKind.PAYMENT_UNKNOWN,
             String.valueOf(purchase.intent()),
             purchase.intent(),
             purchase,
@@ -147,21 +153,21 @@ final class ProviderJudgement {
         .orElseThrow();
   }
 
-  static Finding notGivenBack(Paid purchase, long givenBack) {
+  static Finding notRefundedThere(Paid purchase, long refundedThere) {
     return found(
-            Kind.REFUND_UNKNOWN,
+            FindingKind.REFUND_UNKNOWN,
             String.valueOf(purchase.intent()),
             purchase.intent(),
             purchase,
             purchase.createdAt().toInstant(),
             "refunded here, but the provider has given back %d of %d"
-                .formatted(givenBack, purchase.refunded()))
+                .formatted(refundedThere, purchase.refunded()))
         .orElseThrow();
   }
 
   private static Optional<Finding> unknown(Charge charge, @Nullable Paid purchase, String detail) {
     return found(
-        Kind.CHARGED_UNKNOWN,
+        FindingKind.CHARGED_UNKNOWN,
         charge.id(),
         charge.id(),
         purchase,
@@ -172,7 +178,7 @@ final class ProviderJudgement {
   }
 
   private static Optional<Finding> found(
-      Kind kind,
+      FindingKind kind,
       String subject,
       @Nullable String payment,
       Paid purchase,
@@ -183,7 +189,7 @@ final class ProviderJudgement {
   }
 
   private static Optional<Finding> found(
-      Kind kind,
+      FindingKind kind,
       String subject,
       @Nullable String payment,
       @Nullable Paid purchase,

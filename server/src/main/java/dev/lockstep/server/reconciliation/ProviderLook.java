@@ -4,8 +4,8 @@ import dev.lockstep.fault.TransientFault;
 import dev.lockstep.server.duty.DutyState;
 import dev.lockstep.server.payment.PaymentHistory;
 import dev.lockstep.server.payment.PaymentHistory.Charge;
-import dev.lockstep.server.payment.PaymentHistory.GivenBack;
 import dev.lockstep.server.payment.PaymentHistory.Listed;
+import dev.lockstep.server.payment.PaymentHistory.ProviderRefund;
 import dev.lockstep.server.payment.PaymentHistory.ProviderSilent;
 import dev.lockstep.server.reconciliation.ProviderTable.DueLook;
 import dev.lockstep.server.reconciliation.ProviderTable.Paid;
@@ -109,9 +109,13 @@ final class ProviderLook {
     JsonObject state = taken.get();
     Kept<Charge> charges =
         new Kept<>("charges", history::charges, Charge::id, Charge::metadata, this::compareCharges);
-    Kept<GivenBack> refunds =
+    Kept<ProviderRefund> refunds =
         new Kept<>(
-            "refunds", history::refunds, GivenBack::id, GivenBack::metadata, this::compareRefunds);
+            "refunds",
+            history::refunds,
+            ProviderRefund::id,
+            ProviderRefund::metadata,
+            this::compareRefunds);
     boolean more = false;
     try {
       Instant settled = transactor.call(options, ProviderTable::now).minus(patience);
@@ -212,10 +216,10 @@ final class ProviderLook {
                 : Optional.empty());
   }
 
-  private void compareRefunds(List<GivenBack> refunds) {
+  private void compareRefunds(List<ProviderRefund> refunds) {
     compare(
         refunds,
-        GivenBack::metadata,
+        ProviderRefund::metadata,
         (refund, purchase) ->
             purchase != null && ProviderJudgement.isSuspect(refund, purchase)
                 ? refund.payment()
@@ -322,7 +326,7 @@ final class ProviderLook {
           .map(ProviderJudgement::unknownThere);
     }
     Optional<Finding> finding = ProviderJudgement.of(charge.get(), purchase);
-    if (finding.isPresent() && finding.get().kind() == Kind.CHARGED_UNKNOWN) {
+    if (finding.isPresent() && finding.get().kind() == FindingKind.CHARGED_UNKNOWN) {
       // Already refunded, for example in the console: nobody paid for nothing.
       return history.givenBackOf(due.object()) >= charge.get().received()
           ? Optional.empty()

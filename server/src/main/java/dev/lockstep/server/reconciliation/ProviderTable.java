@@ -1,7 +1,7 @@
 package dev.lockstep.server.reconciliation;
 
-import dev.lockstep.server.purchase.GivenBack;
-import dev.lockstep.server.purchase.Status;
+import dev.lockstep.server.purchase.PartialRefunds;
+import dev.lockstep.server.purchase.PurchaseStatus;
 import dev.lockstep.server.reconciliation.Comparison.SortKey;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -62,12 +62,12 @@ final class ProviderTable {
       StoredEnum.sql(
           """
       SELECT %s, changed_at FROM lockstep_server.purchase
-      WHERE (status = {Status.REFUNDED} OR given_back IS NOT NULL)
+      WHERE (status = {PurchaseStatus.REFUNDED} OR given_back IS NOT NULL)
         AND (changed_at, campaign, id) > (?, ?, ?)
         AND changed_at < now() - ? * interval '1 millisecond'
       ORDER BY changed_at, campaign, id LIMIT ?"""
               .formatted(COLUMNS),
-          Status.class);
+          PurchaseStatus.class);
 
   private ProviderTable() {}
 
@@ -77,20 +77,22 @@ final class ProviderTable {
       UUID id,
       UUID hold,
       String buyer,
-      Status status,
+      PurchaseStatus status,
       long amount,
       String currency,
       @Nullable String intent,
       boolean paid,
       OffsetDateTime createdAt,
-      GivenBack givenBack) {
+      PartialRefunds partialRefunds) {
     boolean isSold() {
-      return status == Status.COMPLETED || status == Status.REFUNDING || status == Status.REFUNDED;
+      return status == PurchaseStatus.COMPLETED
+          || status == PurchaseStatus.REFUNDING
+          || status == PurchaseStatus.REFUNDED;
     }
 
     /** What was refunded of it so far. */
     long refunded() {
-      return status == Status.REFUNDED ? amount : givenBack.money();
+      return status == PurchaseStatus.REFUNDED ? amount : partialRefunds.money();
     }
 
     boolean isOpen() {
@@ -222,12 +224,12 @@ final class ProviderTable {
         row.getObject("id", UUID.class),
         row.getObject("hold", UUID.class),
         row.getString("buyer"),
-        Status.of(row.getInt("status")),
+        PurchaseStatus.of(row.getInt("status")),
         row.getLong("amount"),
         row.getString("currency"),
         row.getString("intent"),
         row.getObject("paid_at") != null,
         row.getObject("created_at", OffsetDateTime.class),
-        GivenBack.parse(row.getString("given_back")));
+        PartialRefunds.parse(row.getString("given_back")));
   }
 }

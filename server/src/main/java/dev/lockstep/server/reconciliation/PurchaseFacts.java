@@ -3,8 +3,8 @@ package dev.lockstep.server.reconciliation;
 import dev.lockstep.hold.HeldLine;
 import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldState;
-import dev.lockstep.server.purchase.GivenBack;
-import dev.lockstep.server.purchase.Status;
+import dev.lockstep.server.purchase.PartialRefunds;
+import dev.lockstep.server.purchase.PurchaseStatus;
 import dev.lockstep.sql.StoredEnum;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -30,12 +30,12 @@ record PurchaseFacts(
     UUID id,
     UUID hold,
     String buyer,
-    Status status,
+    PurchaseStatus status,
     long amount,
     String currency,
     String items,
     @Nullable String intent,
-    GivenBack givenBack,
+    PartialRefunds partialRefunds,
     @Nullable Instant paidAt,
     Instant createdAt,
     Instant changedAt,
@@ -59,25 +59,25 @@ record PurchaseFacts(
         EXISTS (SELECT 1 FROM lockstep_server.draw d WHERE d.campaign = p.campaign) AS drawn,
         EXISTS (SELECT 1 FROM lockstep_server.purchase o
           WHERE o.campaign = p.campaign AND o.hold = p.hold AND o.hold <> o.id AND o.id <> p.id
-            AND o.status IN ({Status.COMPLETED}, {Status.REFUNDING}) AND o.paid_at IS NOT NULL)
+            AND o.status IN ({PurchaseStatus.COMPLETED}, {PurchaseStatus.REFUNDING}) AND o.paid_at IS NOT NULL)
         OR p.hold <> p.id AND EXISTS (SELECT 1 FROM lockstep_server.purchase o
           WHERE o.campaign = p.campaign AND o.id = p.hold AND o.hold = p.hold
-            AND o.status IN ({Status.COMPLETED}, {Status.REFUNDING})
+            AND o.status IN ({PurchaseStatus.COMPLETED}, {PurchaseStatus.REFUNDING})
             AND o.paid_at IS NOT NULL) AS shared,
         (SELECT s.reason FROM lockstep_server.purchase_set_aside s
           WHERE s.campaign = p.campaign AND s.id = p.id) AS set_aside
       FROM p
       """,
-          Status.class);
+          PurchaseStatus.class);
 
   /** What its refunds amount to, by the purchase. */
   long refunded() {
-    return status == Status.REFUNDED ? amount : givenBack.money();
+    return status == PurchaseStatus.REFUNDED ? amount : partialRefunds.money();
   }
 
   /** What the goods that are still its own were paid with. */
   long forGoods() {
-    return amount - givenBack.goods();
+    return amount - partialRefunds.goods();
   }
 
   /** A quantity of a pool. */
@@ -116,12 +116,12 @@ record PurchaseFacts(
         row.getObject("id", UUID.class),
         row.getObject("hold", UUID.class),
         row.getString("buyer"),
-        Status.of(row.getInt("status")),
+        PurchaseStatus.of(row.getInt("status")),
         row.getLong("amount"),
         row.getString("currency"),
         row.getString("items"),
         row.getString("intent"),
-        GivenBack.parse(row.getString("given_back")),
+        PartialRefunds.parse(row.getString("given_back")),
         instant(row, "paid_at"),
         row.getObject("created_at", OffsetDateTime.class).toInstant(),
         row.getObject("changed_at", OffsetDateTime.class).toInstant(),
@@ -136,8 +136,26 @@ record PurchaseFacts(
 
   PurchaseFacts with(Optional<Goods> goods, Book book) {
     return new PurchaseFacts(
-        campaign, id, hold, buyer, status, amount, currency, items, intent, givenBack, paidAt,
-        createdAt, changedAt, deadline, now, drawn, shared, setAside, goods, book);
+        campaign,
+        id,
+        hold,
+        buyer,
+        status,
+        amount,
+        currency,
+        items,
+        intent,
+        partialRefunds,
+        paidAt,
+        createdAt,
+        changedAt,
+        deadline,
+        now,
+        drawn,
+        shared,
+        setAside,
+        goods,
+        book);
   }
 
   private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {

@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Compares money with goods, and both with the provider's lists: every minute, on one node for all.
  * Reports disagreements over HTTP and as metrics. See {@link Look} and {@link ProviderLook} for
- * how, {@link Kind} for what.
+ * how, {@link FindingKind} for what.
  *
  * <p>Thread-safe. It looks on threads of its own; requests wait for a bounded time.
  */
@@ -69,8 +69,8 @@ public final class Reconciliation implements AutoCloseable {
   private final DutyThread<Optional<Boolean>> brief;
   private final DutyState providerDuty;
   private final DutyThread<Optional<Boolean>> providers;
-  private final Map<Kind, Counter> found = new EnumMap<>(Kind.class);
-  private volatile Map<Kind, Long> counts = Map.of();
+  private final Map<FindingKind, Counter> found = new EnumMap<>(FindingKind.class);
+  private volatile Map<FindingKind, Long> counts = Map.of();
   private volatile @Nullable Instant checkedAt;
 
   public Reconciliation(
@@ -101,7 +101,7 @@ public final class Reconciliation implements AutoCloseable {
         new ProviderLook(transactor, provider, look, providerDuty, patience);
     this.providers = new DutyThread<>("provider", () -> providerLook.run(PROVIDER_BUDGET));
     this.brief = new DutyThread<>("reconciliation-now", this::lookNow);
-    for (Kind kind : Kind.values()) {
+    for (FindingKind kind : FindingKind.values()) {
       found.put(
           kind,
           metrics.counter(

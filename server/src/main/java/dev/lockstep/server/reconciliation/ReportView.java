@@ -54,7 +54,7 @@ final class ReportView {
 
   private static ObjectShape kinds() {
     ObjectShape kinds = Shape.object();
-    for (Kind kind : Kind.values()) {
+    for (FindingKind kind : FindingKind.values()) {
       kinds = kinds.required(kind.label(), Shape.integer(0, ANY));
     }
     return kinds;
@@ -65,11 +65,11 @@ final class ReportView {
    * @param provider of the duty that compares with the provider
    */
   static JsonObject read(
-      Connection connection, Map<Kind, Long> counts, JsonObject state, JsonObject provider)
+      Connection connection, Map<FindingKind, Long> counts, JsonObject state, JsonObject provider)
       throws SQLException {
     JsonObject report =
         new JsonObject().put("ok", counts.isEmpty()).put("checkedAt", state.getString("checkedAt"));
-    for (Kind.Group group : Kind.Group.values()) {
+    for (FindingKind.Group group : FindingKind.Group.values()) {
       JsonArray entries = new JsonArray();
       if (counts.keySet().stream().anyMatch(kind -> kind.group() == group)) {
         FindingTable.list(connection, group, MAX_SHOWN).forEach(one -> entries.add(json(one)));
@@ -77,7 +77,7 @@ final class ReportView {
       report.put(group.label(), entries);
     }
     JsonObject kinds = new JsonObject();
-    for (Kind kind : Kind.values()) {
+    for (FindingKind kind : FindingKind.values()) {
       kinds.put(kind.label(), counts.getOrDefault(kind, 0L));
     }
     JsonObject sweep = Sweep.of(state.getJsonObject("sweep", new JsonObject())).json();

@@ -5,7 +5,7 @@
  *
  * <p>Read {@link dev.lockstep.server.reconciliation.Reconciliation} first, then {@code Look} (our
  * own records) and {@code ProviderLook} (the provider's lists). {@code Judgement}, a pure function,
- * decides what disagrees; {@code Kind} lists the ways.
+ * decides what disagrees; {@code FindingKind} lists the ways.
  *
  * <p>Owns {@code reconciliation_mark}, {@code reconciliation_finding} and {@code provider_look}.
  * Only reads purchases, holds, books and draws, in snapshots, and locks none of them.

@@ -13,10 +13,10 @@ import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.CampaignKind;
+import dev.lockstep.server.campaign.CampaignStatus;
 import dev.lockstep.server.campaign.HoldTimes;
 import dev.lockstep.server.campaign.Item;
-import dev.lockstep.server.campaign.Kind;
-import dev.lockstep.server.campaign.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -35,14 +35,14 @@ class OutcomesTest {
   private static final Campaign CAMPAIGN =
       new Campaign(
           7,
-          Kind.DROP,
+          CampaignKind.DROP,
           "A drop",
           "USD",
           OptionalInt.empty(),
           new HoldTimes(900, 1, 1_800),
-          List.of(new Item(POOL, Kind.DROP, "A", "Thing", 250, 10)),
+          List.of(new Item(POOL, CampaignKind.DROP, "A", "Thing", 250, 10)),
           List.of(),
-          Status.PUBLISHED,
+          CampaignStatus.PUBLISHED,
           Optional.empty(),
           false,
           new Campaign.Times(Instant.EPOCH, Optional.of(Instant.EPOCH), Instant.EPOCH));

@@ -102,7 +102,7 @@ class PaymentsAtTheGatewayTest {
       Delivery delivery = receiver.take();
 
       Verification seen =
-          Webhooks.verify(
+          WebhookVerifier.verify(
               delivery.body().getBytes(StandardCharsets.UTF_8),
               delivery.signature(),
               Receiver.SECRET,

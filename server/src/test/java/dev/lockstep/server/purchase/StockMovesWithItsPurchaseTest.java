@@ -71,7 +71,7 @@ class StockMovesWithItsPurchaseTest {
   @Test
   void aPurchaseThatIsRefundedMeanwhileIsNotSold() {
     Purchase stale = held();
-    write(stale, Status.REFUNDED, true);
+    write(stale, PurchaseStatus.REFUNDED, true);
 
     assertThat(take(confirm(stale), complete(stale))).isEqualTo(REFUSED);
     assertThat(stateOf(stale)).isZero();
@@ -80,10 +80,11 @@ class StockMovesWithItsPurchaseTest {
   @Test
   void aPurchaseThatIsPaidMeanwhileIsNotReleased() {
     Purchase stale = held();
-    write(stale, Status.PENDING, true);
+    write(stale, PurchaseStatus.PENDING, true);
 
     Step end =
-        new Step.End(stale, stale.ended(Status.FAILED, "x", Optional.empty()), Optional.empty());
+        new Step.End(
+            stale, stale.ended(PurchaseStatus.FAILED, "x", Optional.empty()), Optional.empty());
     assertThat(take(new Release(SALE, stale.hold(), Saga.ACTOR), end)).isEqualTo(REFUSED);
     assertThat(stateOf(stale)).isZero();
   }
@@ -93,7 +94,7 @@ class StockMovesWithItsPurchaseTest {
     List<Purchase> purchases = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       Purchase purchase = held();
-      write(purchase, i == 7 ? Status.REFUNDING : Status.PENDING, i == 7);
+      write(purchase, i == 7 ? PurchaseStatus.REFUNDING : PurchaseStatus.PENDING, i == 7);
       purchases.add(purchase);
     }
 
@@ -111,7 +112,7 @@ class StockMovesWithItsPurchaseTest {
       } else {
         assertThat(result).isInstanceOf(Written.class);
         assertThat(stateOf(purchases.get(i))).isEqualTo(1);
-        assertThat(statusOf(purchases.get(i))).isEqualTo(Status.COMPLETED);
+        assertThat(statusOf(purchases.get(i))).isEqualTo(PurchaseStatus.COMPLETED);
       }
     }
   }
@@ -119,7 +120,7 @@ class StockMovesWithItsPurchaseTest {
   @Test
   void aRefundThatWasFinishedElsewhereTakesNothingBack() throws Exception {
     Purchase stale = held();
-    write(stale, Status.PENDING, false);
+    write(stale, PurchaseStatus.PENDING, false);
     take(confirm(stale), complete(stale));
     database.execute(
         "UPDATE lockstep_server.purchase SET status = 6 WHERE id = '%s'".formatted(stale.hold()));
@@ -132,12 +133,12 @@ class StockMovesWithItsPurchaseTest {
   @Test
   void theSameStepTakenTwiceIsTakenOnce() throws Exception {
     Purchase purchase = held();
-    write(purchase, Status.PENDING, false);
+    write(purchase, PurchaseStatus.PENDING, false);
 
     take(confirm(purchase), complete(purchase));
     take(confirm(purchase), complete(purchase));
 
-    assertThat(statusOf(purchase)).isEqualTo(Status.COMPLETED);
+    assertThat(statusOf(purchase)).isEqualTo(PurchaseStatus.COMPLETED);
     assertThat(
             database.queryLong(
                 "SELECT count(*) FROM lockstep.stock_audit WHERE cause = 2 AND hold = ?",
@@ -148,7 +149,7 @@ class StockMovesWithItsPurchaseTest {
   @Test
   void aStepThatKnowsOnlyTheFirstHoldDoesNotTakeTheReplacementAway() throws Exception {
     Purchase stale = held();
-    write(stale, Status.PENDING, true);
+    write(stale, PurchaseStatus.PENDING, true);
     HoldId replacement = HoldId.next();
     database.execute(
         "UPDATE lockstep_server.purchase SET hold = '%s' WHERE id = '%s'"
@@ -168,14 +169,14 @@ class StockMovesWithItsPurchaseTest {
   @Test
   void thePaymentOfAPurchaseIsLearnedOnceAndOnlyWhileItIsOpen() throws Exception {
     Purchase known = held();
-    write(known, Status.PENDING, false);
+    write(known, PurchaseStatus.PENDING, false);
     Purchase ended = held();
-    write(ended, Status.EXPIRED, false);
+    write(ended, PurchaseStatus.EXPIRED, false);
     database.execute(
         "UPDATE lockstep_server.purchase SET intent = NULL WHERE id = '%s'"
             .formatted(ended.hold()));
     Purchase open = held();
-    write(open, Status.REQUIRES_ACTION, false);
+    write(open, PurchaseStatus.REQUIRES_ACTION, false);
     database.execute(
         "UPDATE lockstep_server.purchase SET intent = NULL WHERE id = '%s'".formatted(open.hold()));
 
@@ -228,7 +229,7 @@ class StockMovesWithItsPurchaseTest {
   }
 
   /** As it is in the table, whatever the node believes. */
-  private static void write(Purchase purchase, Status status, boolean paid) {
+  private static void write(Purchase purchase, PurchaseStatus status, boolean paid) {
     database.execute(
         """
         INSERT INTO lockstep_server.purchase (campaign, id, hold, buyer, status, amount, currency,
@@ -243,8 +244,8 @@ class StockMovesWithItsPurchaseTest {
         "SELECT state FROM lockstep.hold WHERE hold = ?", purchase.hold().value());
   }
 
-  private static Status statusOf(Purchase purchase) {
-    return Status.of(
+  private static PurchaseStatus statusOf(Purchase purchase) {
+    return PurchaseStatus.of(
         (int)
             database.queryLong(
                 "SELECT status FROM lockstep_server.purchase WHERE id = ?", purchase.id().value()));

@@ -21,9 +21,9 @@ import dev.lockstep.hold.NewPool;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.CampaignKind;
 import dev.lockstep.server.campaign.HoldTimes;
 import dev.lockstep.server.campaign.Item;
-import dev.lockstep.server.campaign.Kind;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.testkit.TestDatabase;
@@ -64,14 +64,14 @@ class TwoStepsOfOnePurchaseTest {
   private static final Campaign CAMPAIGN =
       new Campaign(
           SALE.value(),
-          Kind.DROP,
+          CampaignKind.DROP,
           "A drop",
           "JPY",
           OptionalInt.empty(),
           new HoldTimes(900, 1, 1_800),
-          List.of(new Item(POOL, Kind.DROP, "A", "Thing", 500, 100_000)),
+          List.of(new Item(POOL, CampaignKind.DROP, "A", "Thing", 500, 100_000)),
           List.of(),
-          dev.lockstep.server.campaign.Status.PUBLISHED,
+          dev.lockstep.server.campaign.CampaignStatus.PUBLISHED,
           Optional.empty(),
           false,
           new Campaign.Times(Instant.EPOCH, Optional.of(Instant.EPOCH), Instant.EPOCH));
@@ -98,7 +98,7 @@ class TwoStepsOfOnePurchaseTest {
 
   /** What is left of it all, with nothing in it that differs from one purchase to the next. */
   record Left(
-      Status status,
+      PurchaseStatus status,
       boolean paid,
       int firstHold,
       int itsHold,
@@ -143,10 +143,13 @@ class TwoStepsOfOnePurchaseTest {
     assertThat(together)
         .isIn(run(start, first, second, false), reversed(run(start, second, first, false)));
     boolean sold = together.itsHold() == 1;
-    assertThat(sold && !List.of(Status.COMPLETED, Status.REFUNDING).contains(together.status()))
+    assertThat(
+            sold
+                && !List.of(PurchaseStatus.COMPLETED, PurchaseStatus.REFUNDING)
+                    .contains(together.status()))
         .as("goods without a purchase that says so: " + together)
         .isFalse();
-    assertThat(together.status() == Status.COMPLETED && !sold)
+    assertThat(together.status() == PurchaseStatus.COMPLETED && !sold)
         .as("a purchase without its goods: " + together)
         .isFalse();
     if (first == Kinds.COMPLETE || second == Kinds.COMPLETE) {
@@ -154,7 +157,10 @@ class TwoStepsOfOnePurchaseTest {
     }
     if (together.paid()) {
       assertThat(together.status())
-          .isNotIn(Status.FAILED, Status.EXPIRED, Status.REQUIRES_PAYMENT_METHOD);
+          .isNotIn(
+              PurchaseStatus.FAILED,
+              PurchaseStatus.EXPIRED,
+              PurchaseStatus.REQUIRES_PAYMENT_METHOD);
     }
   }
 
@@ -221,7 +227,9 @@ class TwoStepsOfOnePurchaseTest {
           submit(
               new Release(SALE, hold, Saga.ACTOR),
               new Step.End(
-                  purchase, purchase.ended(Status.FAILED, "declined", Optional.empty()), told));
+                  purchase,
+                  purchase.ended(PurchaseStatus.FAILED, "declined", Optional.empty()),
+                  told));
       case CHALLENGE ->
           submit(
               new Extend(SALE, hold, Duration.ofHours(2), Saga.ACTOR),
@@ -302,7 +310,7 @@ class TwoStepsOfOnePurchaseTest {
                 .formatted(purchase.id().value()),
             row ->
                 new Left(
-                    Status.of(row.getInt(1)),
+                    PurchaseStatus.of(row.getInt(1)),
                     row.getBoolean(2),
                     row.getInt(3),
                     row.getInt(4),

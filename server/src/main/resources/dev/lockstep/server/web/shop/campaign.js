@@ -72,7 +72,7 @@ function intro(campaign) {
   const limit = campaign.purchaseLimit ? `, at most ${campaign.purchaseLimit} per buyer` : '';
   const held = `What you choose is held for you for ${holdTime(campaign.holdSeconds)}${limit}.`;
   return campaign.kind === 'triangle'
-    ? `${held} You choose the layer; the places in it were shuffled before the sale began.` : held;
+    ? `${held} You choose the layer; its positions were shuffled before the sale began.` : held;
 }
 
 function holdTime(seconds) {

@@ -41,8 +41,8 @@ export function triangleSale(campaign) {
     const layer = layers[Number(select.value) - 1];
     if (!layer) return;
     say(price, priceOf(layer));
-    say(odds, layer.free ? `${layer.free} of ${plural(layer.total, 'place')} free. Yours is one of them, by chance.`
-      : layer.held ? 'All places are held. One may come back when a hold ends.' : 'Every place of this layer is sold.');
+    say(odds, layer.free ? `${layer.free} of ${plural(layer.total, 'position')} free. Yours is one of them, by chance.`
+      : layer.held ? 'All positions are held. One may come back when a hold ends.' : 'Every position of this layer is sold.');
   }
 
   function choose(layer) {
@@ -56,7 +56,7 @@ export function triangleSale(campaign) {
     root,
     noun: 'position',
 
-    /** The form's part: which layer, and what it costs. */
+    /** The form: which layer, and its price. */
     fields: () => [field('Layer', select, 'Layer 1 is the apex. You can also point at a row of the triangle.'), price, odds],
 
     /** The items to request. */
@@ -93,7 +93,7 @@ export function triangleSale(campaign) {
   };
 }
 
-/** What others did since the page was opened, newest first. Not announced: it would never be quiet. */
+/** What others did since the page was opened, newest first. Not announced: it changes all the time. */
 function recent() {
   const list = el('ul', {});
   const root = el('section', { class: 'feed', hidden: true }, el('h2', {}, 'Just now'), list);

@@ -15,9 +15,9 @@ export function priceStep(price, layers) {
 }
 
 /**
- * A map of the layers. `priceOf` writes a layer's price. `onChoose` receives the layer pointed at; keyboard users have
- * the list of layers beside it instead, so nothing in here takes the focus. `onChange` hears of each place that
- * changed its state after the first list.
+ * A map of the layers. `priceOf` writes a layer's price. `onChoose` receives the chosen layer; keyboard users have
+ * the list of layers beside it instead, so nothing in here takes the focus. `onChange` is called for each
+ * position that changes its state after the first list.
  */
 export function triangle(layers, priceOf, onChoose, onChange) {
   const base = layers.length;

@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  * Tells genuine webhooks from forged and replayed ones. Stateless: the caller ensures that an event
  * id is used once, in the transaction of its effect.
  */
-public final class Webhooks {
+public final class WebhookVerifier {
   /** How far the sender's clock and ours may differ, in both directions. */
   public static final Duration TOLERANCE = Duration.ofMinutes(5);
 
   private static final String ALGORITHM = "HmacSHA256";
   private static final int MAX_HEADER_LENGTH = 2_048;
 
-  private Webhooks() {}
+  private WebhookVerifier() {}
 
   /**
    * Checks the signature of the bytes as they arrived, then its age.

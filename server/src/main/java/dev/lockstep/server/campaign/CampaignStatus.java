@@ -3,7 +3,7 @@ package dev.lockstep.server.campaign;
 import java.util.Locale;
 
 /** The stored status of a campaign. "Sold out" and "drawn" are derived from other tables. */
-public enum Status {
+public enum CampaignStatus {
   DRAFT,
   PUBLISHED,
   CLOSED;
@@ -12,7 +12,7 @@ public enum Status {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  static Status of(String label) {
+  static CampaignStatus of(String label) {
     return valueOf(label.toUpperCase(Locale.ROOT));
   }
 }

@@ -3,7 +3,7 @@ package dev.lockstep.server.campaign;
 import java.util.Locale;
 
 /** What a campaign is. */
-public enum Kind {
+public enum CampaignKind {
   /** Positions in layers, with a draw among their buyers. */
   TRIANGLE,
   /** Products with a count each. */
@@ -13,7 +13,7 @@ public enum Kind {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  static Kind of(String label) {
+  static CampaignKind of(String label) {
     return valueOf(label.toUpperCase(Locale.ROOT));
   }
 }

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** The states of a purchase, with their codes in the table. Diagram: docs/concepts.md. */
-public enum Status implements StoredEnum {
+public enum PurchaseStatus implements StoredEnum {
   PENDING(0, "pending", "pending"),
   REQUIRES_ACTION(1, "requiresAction", "requires_action"),
   COMPLETED(2, "completed", "succeeded"),
@@ -18,20 +18,20 @@ public enum Status implements StoredEnum {
   REQUIRES_PAYMENT_METHOD(7, "requiresPaymentMethod", "requires_payment_method");
 
   /** A payment is in progress. */
-  static final Set<Status> PAYING = Set.of(PENDING, REQUIRES_ACTION);
+  static final Set<PurchaseStatus> PAYING = Set.of(PENDING, REQUIRES_ACTION);
 
   /** Not known to be paid, and not ended. */
-  static final Set<Status> OPEN = Set.of(PENDING, REQUIRES_ACTION, REQUIRES_PAYMENT_METHOD);
+  static final Set<PurchaseStatus> OPEN = Set.of(PENDING, REQUIRES_ACTION, REQUIRES_PAYMENT_METHOD);
 
   /** Statuses that a late payment still turns into a sale or a refund. */
-  static final Set<Status> NOT_SOLD =
+  static final Set<PurchaseStatus> NOT_SOLD =
       Set.of(PENDING, REQUIRES_ACTION, REQUIRES_PAYMENT_METHOD, FAILED, EXPIRED);
 
   private final int code;
   private final String label;
   private final String payment;
 
-  Status(int code, String label, String payment) {
+  PurchaseStatus(int code, String label, String payment) {
     this.code = code;
     this.label = label;
     this.payment = payment;
@@ -62,19 +62,19 @@ public enum Status implements StoredEnum {
   }
 
   /** One bit per status, for a guard in SQL. */
-  static int mask(Set<Status> some) {
+  static int mask(Set<PurchaseStatus> some) {
     return some.stream().mapToInt(status -> 1 << status.code).sum();
   }
 
-  public static Status of(int code) {
+  public static PurchaseStatus of(int code) {
     return Arrays.stream(values()).filter(status -> status.code == code).findFirst().orElseThrow();
   }
 
-  static Optional<Status> find(String label) {
+  static Optional<PurchaseStatus> find(String label) {
     return Arrays.stream(values()).filter(status -> status.label.equals(label)).findFirst();
   }
 
   static String[] labels() {
-    return Arrays.stream(values()).map(Status::label).toArray(String[]::new);
+    return Arrays.stream(values()).map(PurchaseStatus::label).toArray(String[]::new);
   }
 }

@@ -11,18 +11,18 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was given back of a purchase in parts.
+ * What was refunded of a purchase in parts.
  *
- * @param money in all
- * @param goods what the goods that came back had cost
- * @param done the parts, as they are shown; not changed after construction
+ * @param money refunded in total
+ * @param goods what the returned goods had cost
+ * @param done the finished parts as JSON; not changed after construction
  * @param part the one in progress; empty: none, or all that is left
  */
-public record GivenBack(long money, long goods, JsonArray done, Optional<Part> part) {
+public record PartialRefunds(long money, long goods, JsonArray done, Optional<Part> part) {
   /** How many parts one purchase may be refunded in. */
   static final int MOST = 50;
 
-  static final GivenBack NOTHING = new GivenBack(0, 0, new JsonArray(), Optional.empty());
+  static final PartialRefunds NOTHING = new PartialRefunds(0, 0, new JsonArray(), Optional.empty());
 
   static final ObjectShape SHAPE =
       Shape.object()
@@ -33,10 +33,10 @@ public record GivenBack(long money, long goods, JsonArray done, Optional<Part> p
           .required("at", Shape.time());
 
   /**
-   * A part that is to go back.
+   * A part to refund.
    *
    * @param number from 1
-   * @param items the goods that come back, with prices and positions; none: only money goes back
+   * @param items the goods to return, with prices and positions; none: only money goes back
    * @param view how it is shown
    */
   record Part(int number, long amount, JsonArray items, JsonObject view) {
@@ -57,13 +57,13 @@ public record GivenBack(long money, long goods, JsonArray done, Optional<Part> p
     }
   }
 
-  /** Reads the column; null: nothing was given back. */
-  public static GivenBack parse(@Nullable String text) {
+  /** Reads the column; null: nothing was refunded. */
+  public static PartialRefunds parse(@Nullable String text) {
     if (text == null) {
       return NOTHING;
     }
     JsonObject json = new JsonObject(text);
-    return new GivenBack(
+    return new PartialRefunds(
         json.getLong("money"),
         json.getLong("goods"),
         json.getJsonArray("done"),
@@ -76,46 +76,46 @@ public record GivenBack(long money, long goods, JsonArray done, Optional<Part> p
     return json.encode();
   }
 
-  /** What is on its way back. */
+  /** What is being refunded now. */
   public long inProgress() {
     return part.map(Part::amount).orElse(0L);
   }
 
-  /** How many parts are done. */
+  /** The number of finished parts. */
   public int parts() {
     return done.size();
   }
 
-  /** The next part is to go back. */
-  GivenBack beginning(Part next) {
-    return new GivenBack(money, goods, done, Optional.of(next));
+  /** Begins the next part. */
+  PartialRefunds beginning(Part next) {
+    return new PartialRefunds(money, goods, done, Optional.of(next));
   }
 
   /**
-   * The part in progress has gone back.
+   * Finishes the part in progress.
    *
    * @param withGoods whether its goods came back, too
    */
-  GivenBack donePart(boolean withGoods) {
+  PartialRefunds donePart(boolean withGoods) {
     Part one = part.orElseThrow();
     JsonObject view = one.view();
     if (!withGoods && !one.items().isEmpty()) {
-      // A draw rests on them.
+      // They stay sold: a draw depends on them.
       view = view.copy().put("items", new JsonArray());
     }
-    return new GivenBack(
+    return new PartialRefunds(
         money + one.amount(),
         goods + (withGoods ? CartView.total(one.items()) : 0),
         done.copy().add(view),
         Optional.empty());
   }
 
-  /** All of it has gone back. */
-  GivenBack all(long total) {
-    return new GivenBack(total, goods, done, Optional.empty());
+  /** Everything is refunded. */
+  PartialRefunds all(long total) {
+    return new PartialRefunds(total, goods, done, Optional.empty());
   }
 
-  /** These items of a purchase, without those that come back. */
+  /** The items of a purchase without those that come back. */
   static JsonArray without(JsonArray items, JsonArray back) {
     Map<String, JsonObject> gone = new HashMap<>();
     back.forEach(one -> gone.put(code((JsonObject) one), (JsonObject) one));
@@ -137,7 +137,7 @@ public record GivenBack(long money, long goods, JsonArray done, Optional<Part> p
     return left;
   }
 
-  /** What an item is called. */
+  /** The layer or sku of an item. */
   static String code(JsonObject item) {
     return String.valueOf(item.getValue(item.containsKey("layer") ? "layer" : "sku"));
   }

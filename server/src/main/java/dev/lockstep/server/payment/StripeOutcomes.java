@@ -23,11 +23,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Interprets Stripe's answers and errors. The only place that reads its codes. */
-final class Outcomes {
+final class StripeOutcomes {
   private static final int CONFLICT = 409;
   private static final int SERVER_ERROR = 500;
 
-  private Outcomes() {}
+  private StripeOutcomes() {}
 
   /** The fields of an intent that decide, from an answer or an event. */
   private record Facts(

@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-class LockOrderTest {
+class TextOrderTest {
   @RegisterExtension
   static final TestDatabase database = TestDatabase.empty().withIcuLocale("en-US");
 

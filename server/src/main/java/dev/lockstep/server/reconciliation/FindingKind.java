@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /** Ways in which money, goods, books and the provider can disagree. */
-enum Kind {
+enum FindingKind {
   /** Completed, but its hold is not sold. */
   PAID_NOT_SOLD("paidNotSold", Group.MONEY_WITHOUT_GOODS, false),
   /** Paid too late, and for too long neither sold nor refunded. */
@@ -77,7 +77,7 @@ enum Kind {
   private final Group group;
   private final boolean pauses;
 
-  Kind(String label, Group group, boolean pauses) {
+  FindingKind(String label, Group group, boolean pauses) {
     this.label = label;
     this.group = group;
     this.pauses = pauses;
@@ -101,7 +101,7 @@ enum Kind {
     return group == Group.PROVIDER || this == NOT_CHARGED;
   }
 
-  static Optional<Kind> find(String label) {
+  static Optional<FindingKind> find(String label) {
     return Arrays.stream(values()).filter(kind -> kind.label.equals(label)).findFirst();
   }
 }
