@@ -17,22 +17,50 @@ import org.jspecify.annotations.Nullable;
 final class BadBodies {
   /** Stand for what can not be written as a Java string of a JSON library: see {@link #raw}. */
   private static final Map<String, String> ESCAPES =
-      Map.of("@NUL@", "\\u0000", "@HIGH@", "\\ud800", "@LOW@", "\\udc00", "@HUGE@", "1e400");
+      Map.of("@NUL@", "\\u0000", "@HIGH@", "\\ud800", "@LOW@", "\\udc00");
+
+  /** Stand for numbers that a JSON library would not write. */
+  private static final Map<String, String> NUMBERS =
+      Map.of(
+          "@HUGE@",
+          "1e400",
+          "@TINY@",
+          "1e-400",
+          "@EXPONENT@",
+          "1e0",
+          "@LONG@",
+          "9".repeat(1_000),
+          "@ROUNDED@",
+          "0.333333333333333333");
 
   private static final int LONGEST = 20_000;
   private static final int MOST_ITEMS = 1_100;
 
   private BadBodies() {}
 
-  /** What is wrong with it, and the JSON. */
-  record Bad(String what, String json) {
+  /** What is wrong with it, where, and the JSON. */
+  record Bad(String what, String field, String json) {
     boolean badText() {
       return what.startsWith("text");
+    }
+
+    boolean badNumber() {
+      return what.startsWith("number");
     }
   }
 
   /** A value within a body: where it is, what it has to be, whether it may be left out or null. */
   private record Place(List<Object> path, JsonObject schema, boolean required, boolean nullable) {
+    /** As a problem names it. */
+    String field() {
+      StringBuilder text = new StringBuilder();
+      for (Object step : path) {
+        text.append(
+            step instanceof Integer ? "[" + step + "]" : text.isEmpty() ? step : "." + step);
+      }
+      return text.toString();
+    }
+
     boolean isMember() {
       return !path.isEmpty() && path.get(path.size() - 1) instanceof String;
     }
@@ -68,16 +96,16 @@ final class BadBodies {
 
   private static void add(Map<String, Bad> all, Place place, String what, @Nullable Object body) {
     String json = raw(body);
-    all.put(json, new Bad(what + " at " + place.path(), json));
+    all.put(json, new Bad(what + " at " + place.path(), place.field(), json));
   }
 
   private static String raw(@Nullable Object body) {
     String json = body == null ? "null" : io.vertx.core.json.Json.encode(body);
     for (Map.Entry<String, String> escape : ESCAPES.entrySet()) {
-      json =
-          escape.getKey().equals("@HUGE@")
-              ? json.replace("\"@HUGE@\"", escape.getValue())
-              : json.replace(escape.getKey(), escape.getValue());
+      json = json.replace(escape.getKey(), escape.getValue());
+    }
+    for (Map.Entry<String, String> number : NUMBERS.entrySet()) {
+      json = json.replace('"' + number.getKey() + '"', number.getValue());
     }
     return json;
   }
@@ -112,7 +140,7 @@ final class BadBodies {
           wrong.put("an unknown member", more.copy().put("nosuchfield", 1));
         }
       }
-      default -> wrong.put("a number too large", "@HUGE@");
+      default -> numbers(wrong);
     }
     return wrong;
   }
@@ -142,13 +170,24 @@ final class BadBodies {
 
   private static void integers(JsonObject schema, Map<String, Object> wrong) {
     wrong.put("a text", "7");
-    wrong.put("a fraction", 1.5);
     wrong.put("a truth", true);
     wrong.put("a list", new JsonArray());
-    wrong.put("a number too large", "@HUGE@");
+    numbers(wrong);
+    wrong.put("number with a fraction", 1.5);
+    wrong.put("number with a fraction of zero", 1.0);
+    wrong.put("number with an exponent", "@EXPONENT@");
     BigInteger one = BigInteger.ONE;
-    wrong.put("below the least", BigInteger.valueOf(schema.getLong("minimum")).subtract(one));
-    wrong.put("above the most", BigInteger.valueOf(schema.getLong("maximum")).add(one));
+    wrong.put(
+        "number below the least", BigInteger.valueOf(schema.getLong("minimum")).subtract(one));
+    wrong.put("number above the most", BigInteger.valueOf(schema.getLong("maximum")).add(one));
+  }
+
+  /** Wrong in every field. */
+  private static void numbers(Map<String, Object> wrong) {
+    wrong.put("number too large", "@HUGE@");
+    wrong.put("number too small", "@TINY@");
+    wrong.put("number too long", "@LONG@");
+    wrong.put("number that would be rounded", "@ROUNDED@");
   }
 
   private static void arrays(JsonObject schema, Map<String, Object> wrong) {
@@ -186,10 +225,19 @@ final class BadBodies {
       case "object" -> objects(schema, path, self);
       case "array" ->
           variants(schema.getJsonObject("items"), with(path, 0), true, false).stream()
-              .map(item -> new Variant(new JsonArray().add(item.sample()), plus(self, item)))
+              .map(item -> new Variant(list(schema, item.sample()), plus(self, item)))
               .toList();
       default -> List.of(new Variant(sample(schema), List.of(self)));
     };
+  }
+
+  /** As many of this item as the schema asks for, one at least. */
+  private static JsonArray list(JsonObject schema, @Nullable Object item) {
+    JsonArray list = new JsonArray().add(item);
+    while (list.size() < schema.getInteger("minItems", 1)) {
+      list.add(item);
+    }
+    return list;
   }
 
   /** As many as the member with the most forms has; others repeat their last. */

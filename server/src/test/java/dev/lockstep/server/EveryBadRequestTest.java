@@ -54,6 +54,11 @@ class EveryBadRequestTest {
             if (bad.badText()) {
               assertThat(slug).as("%s: %s", bad.what(), got.body()).isEqualTo(BAD_TEXT);
             }
+            if (bad.badNumber()) {
+              assertThat(slug).as("%s: %s", bad.what(), got.body()).isEqualTo("invalid-request");
+              String field = new JsonObject(got.body()).getString("field");
+              assertThat(field).as("%s: %s", bad.what(), got.body()).isEqualTo(bad.field());
+            }
           }
         });
   }
@@ -109,9 +114,6 @@ class EveryBadRequestTest {
     bad.put("invalid UTF-8", "{\"x\":\"\u00e9\"}".getBytes(ISO_8859_1));
     bad.put("half a character in UTF-8", "{\"x\":\"\u00ed\u00a0\u0080\"}".getBytes(ISO_8859_1));
     bad.put("too deep", "{\"x\":".repeat(10_000).getBytes(UTF_8));
-    bad.put("a huge number", ("{\"x\":" + "9".repeat(50_000) + "}").getBytes(UTF_8));
-    bad.put("a huge exponent", "{\"x\":1e1000000000}".getBytes(UTF_8));
-    bad.put("a tiny exponent", "{\"x\":1e-1000000000}".getBytes(UTF_8));
     bad.put("an unfinished escape", "{\"x\":\"\\u12\"}".getBytes(UTF_8));
     bad.put("a control character", "{\"x\":\"\u0001\"}".getBytes(UTF_8));
     int colon = good.indexOf(':');

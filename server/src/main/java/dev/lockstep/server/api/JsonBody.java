@@ -9,6 +9,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -23,8 +24,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Parses a body as strict RFC 8259: UTF-8 without byte order mark, no comments, no duplicate
- * members, no number outside the range of a double, nothing after the value. Requests are smuggled
- * past checks wherever two parsers differ.
+ * members, nothing after the value. Requests are smuggled past checks wherever two parsers differ.
+ *
+ * <p>Numbers keep their value or are refused by name. Digits alone are a whole number, kept
+ * exactly. With a fraction or an exponent, it is a double: never a whole number, within a double's
+ * range, and of no more digits than tell doubles apart.
  */
 final class JsonBody {
   /** The deepest nesting of objects and lists. */
@@ -33,7 +37,11 @@ final class JsonBody {
   /** The longest member name, in characters. */
   static final int MAX_NAME_LENGTH = 256;
 
-  private static final int MAX_NUMBER_LENGTH = 100;
+  /** The longest number, in characters. */
+  static final int MAX_NUMBER_LENGTH = 100;
+
+  /** So many significant digits tell any two doubles apart; further ones would be lost. */
+  static final int MAX_FRACTION_DIGITS = 17;
 
   private static final JsonFactory STRICT =
       JsonFactory.builder()
@@ -45,7 +53,8 @@ final class JsonBody {
           .streamReadConstraints(
               StreamReadConstraints.builder()
                   .maxNestingDepth(MAX_DEPTH)
-                  .maxNumberLength(MAX_NUMBER_LENGTH)
+                  // Checked below, where the number's place is known. The body's length bounds it.
+                  .maxNumberLength(Integer.MAX_VALUE)
                   .build())
           .build();
 
@@ -145,8 +154,8 @@ final class JsonBody {
       case START_OBJECT -> object();
       case START_ARRAY -> list();
       case VALUE_STRING -> Text.storable(this::at, parser.getText());
-      case VALUE_NUMBER_INT -> parser.getNumberValue();
-      case VALUE_NUMBER_FLOAT -> number(parser);
+      case VALUE_NUMBER_INT -> whole();
+      case VALUE_NUMBER_FLOAT -> fraction();
       case VALUE_TRUE -> true;
       case VALUE_FALSE -> false;
       default -> null;
@@ -195,14 +204,33 @@ final class JsonBody {
     return text.toString();
   }
 
-  /** Refuses a number that overflows a double to infinity or underflows to zero. */
-  private static double number(JsonParser parser) throws IOException {
-    String text = parser.getText();
+  /** Of any size; what each field accepts is up to its shape. */
+  private Number whole() throws IOException {
+    numberText();
+    return parser.getNumberValue();
+  }
+
+  private double fraction() throws IOException {
+    String text = numberText();
     double number = Double.parseDouble(text);
     if (Double.isInfinite(number) || (number == 0 && !isZero(text))) {
-      throw new NumberFormatException("out of range");
+      throw Shape.invalid(at(), "must be a number in the range of a double");
+    }
+    if (new BigDecimal(text).stripTrailingZeros().precision() > MAX_FRACTION_DIGITS) {
+      throw Shape.invalid(
+          at(),
+          "must have at most %d digits, or be sent as a text: as a double it would be rounded"
+              .formatted(MAX_FRACTION_DIGITS));
     }
     return number;
+  }
+
+  /** Checked before the digits are converted, which takes the square of their number. */
+  private String numberText() throws IOException {
+    if (parser.getTextLength() > MAX_NUMBER_LENGTH) {
+      throw Shape.invalid(at(), "must be a number of at most " + MAX_NUMBER_LENGTH + " characters");
+    }
+    return parser.getText();
   }
 
   /** Whether all digits before the exponent are 0. */

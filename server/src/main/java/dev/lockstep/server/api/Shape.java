@@ -152,12 +152,16 @@ public abstract class Shape {
 
     @Override
     public void check(String at, @Nullable Object value) {
-      // Any other number has a fraction or exceeds all our bounds.
+      String range = "must be a whole number from %d to %d".formatted(min, max);
+      if (value instanceof Double) {
+        throw invalid(at, range + ", written without a fraction or an exponent");
+      }
+      // A larger whole number exceeds all our bounds.
       if (!(value instanceof Number number)
           || !(value instanceof Integer || value instanceof Long)
           || number.longValue() < min
           || number.longValue() > max) {
-        throw invalid(at, "must be a whole number from %d to %d".formatted(min, max));
+        throw invalid(at, range);
       }
     }
 
