@@ -83,6 +83,37 @@ class WatchersTest {
     }
   }
 
+  @Test
+  void manyWatchedCampaignsAreReadLessOften() throws Exception {
+    List<RawHttp> watchers = new ArrayList<>();
+    try {
+      for (int i = 0; i < 40; i++) {
+        RawHttp watcher = RawHttp.to(server.url());
+        watchers.add(watcher);
+        watcher.get("/v1/campaigns/" + server.drop(1, null) + "/live").readUntil("event: stock");
+      }
+      long began = System.nanoTime();
+      double before = reads();
+      Await.until("two seconds have passed", () -> System.nanoTime() - began > 2_000_000_000L);
+      double reads = reads() - before;
+      double seconds = (System.nanoTime() - began) / 1e9;
+
+      // 200 a second, and not ten of each.
+      assertThat(reads / seconds).isLessThan(300);
+    } finally {
+      for (RawHttp watcher : watchers) {
+        watcher.close();
+      }
+    }
+  }
+
+  private static double reads() throws Exception {
+    return new Figures(server.anyone())
+        .of(
+            "lockstep_database_transaction_duration_seconds_count"
+                + "{outcome=\"committed\",transaction=\"read campaign\"}");
+  }
+
   private static int figure(String name) throws Exception {
     Matcher sample = SAMPLE.matcher(server.anyone().get("/metrics").response().body());
     while (sample.find()) {

@@ -23,9 +23,10 @@ import org.slf4j.LoggerFactory;
  * Streams a campaign's counts as server-sent events, at most ten per second.
  *
  * <p>Each watched campaign is read once per interval, however many watch it, and sent if it has
- * changed. Every event holds all counts, so a slow client that misses one catches up with the next.
- * The event's id is derived from its content: a client that reconnects with the current id gets
- * nothing until something changes.
+ * changed. Where many campaigns are watched, each is read less often, so that watchers, who need no
+ * key, do not take the threads and the database of buyers. Every event holds all counts, so a slow
+ * client that misses one catches up with the next. The event's id is derived from its content: a
+ * client that reconnects with the current id gets nothing until something changes.
  *
  * <p>Thread-safe: watchers come from any event loop, and each is written to on its own.
  */
@@ -33,7 +34,11 @@ final class LiveStock {
   private static final Logger log = LoggerFactory.getLogger(LiveStock.class);
 
   private static final long INTERVAL_MS = 100;
-  private static final int KEEP_ALIVE_EVERY = 150;
+
+  /** The reads of all campaigns together are at least this far apart. */
+  private static final long BETWEEN_READS_MS = 5;
+
+  private static final long KEEP_ALIVE_NANOS = 15_000_000_000L;
 
   private final Vertx vertx;
   private final Workers workers;
@@ -142,7 +147,7 @@ final class LiveStock {
     final long id;
     final Set<Stream> streams = ConcurrentHashMap.newKeySet();
     volatile Event last;
-    private int quietTurns;
+    private long sentNanos = System.nanoTime();
 
     Watched(long id, Event first) {
       this.id = id;
@@ -151,7 +156,7 @@ final class LiveStock {
     }
 
     private void readLater() {
-      vertx.setTimer(INTERVAL_MS, timer -> read());
+      vertx.setTimer(Math.max(INTERVAL_MS, BETWEEN_READS_MS * watched.size()), timer -> read());
     }
 
     /** One read at a time: each schedules the next when it ends. */
@@ -176,13 +181,15 @@ final class LiveStock {
     }
 
     private void publish(Event event) {
-      if (!event.id().equals(last.id())) {
-        last = event;
-        quietTurns = 0;
-        streams.forEach(stream -> stream.send(event.text()));
-      } else if (++quietTurns % KEEP_ALIVE_EVERY == 0) {
-        streams.forEach(stream -> stream.send(": still here\n\n"));
+      boolean news = !event.id().equals(last.id());
+      long now = System.nanoTime();
+      if (!news && now - sentNanos < KEEP_ALIVE_NANOS) {
+        return;
       }
+      last = event;
+      sentNanos = now;
+      String text = news ? event.text() : ": still here\n\n";
+      streams.forEach(stream -> stream.send(text));
     }
   }
 }
