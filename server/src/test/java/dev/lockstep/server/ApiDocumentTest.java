@@ -245,6 +245,22 @@ class ApiDocumentTest {
     assertDocumented("get", "/v1/purchases/{id}", operator.get(path));
   }
 
+  @Test
+  void transfersMadeTogetherAreAsDocumented() throws Exception {
+    Client operator = server.operator();
+    JsonObject account =
+        new JsonObject().put("name", "a").put("currency", "EUR").put("floor", null);
+    String from = operator.post("/v1/accounts", account).expect(201).getString("id");
+    String to = operator.post("/v1/accounts", account).expect(201).getString("id");
+    JsonObject transfer =
+        new JsonObject().put("from", from).put("to", to).put("amount", 1).put("currency", "EUR");
+
+    assertDocumented("post", "/v1/transfers", operator.post("/v1/transfers", "one", transfer));
+    JsonObject both =
+        new JsonObject().put("transfers", new JsonArray().add(transfer).add(transfer));
+    assertDocumented("post", "/v1/transfers", operator.post("/v1/transfers", "both", both));
+  }
+
   private static JsonObject document() throws Exception {
     JsonObject document = server.anyone().get("/openapi.json").expect(200);
     assertThat(document.getString("openapi")).isEqualTo("3.1.0");

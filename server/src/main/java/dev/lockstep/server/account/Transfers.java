@@ -68,6 +68,10 @@ final class Transfers {
               Shape.object()
                   .required("transfers", Shape.list(TRANSFER, 1, LedgerCommand.MAX_LINKED))));
 
+  /** One transfer, or those that were made together. */
+  private static final Shape MADE =
+      Shape.oneOfHaving(Map.of("id", AccountView.TRANSFER, "transfers", AccountView.TRANSFERS));
+
   private static final Shape POSTING =
       Shape.object().optional("amount", Shape.integer(1, Long.MAX_VALUE));
 
@@ -91,7 +95,7 @@ final class Transfers {
             .by(WHO)
             .withIdempotencyKey(IdempotencyKey.REQUIRED)
             .taking(NEW_TRANSFERS)
-            .answering(201, AccountView.TRANSFER)
+            .answering(201, MADE)
             .handledBy(this::create),
         Endpoint.of(GET, "/v1/transfers/{id}", "Shows a transfer.")
             .by(WHO)
