@@ -8,7 +8,9 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
@@ -208,6 +210,14 @@ public final class Holds implements AutoCloseable {
   /** As {@link #pools(ScopeId)}, on the caller's connection; sees that transaction's writes. */
   public List<Pool> pools(Connection connection, ScopeId scope) {
     return transactor.join(connection, c -> Pools.read(c, scope));
+  }
+
+  /**
+   * The pools of several scopes, ascending, in one statement on the caller's connection. A scope
+   * without pools is not in the map.
+   */
+  public Map<ScopeId, List<Pool>> pools(Connection connection, Collection<ScopeId> scopes) {
+    return transactor.join(connection, c -> Pools.read(c, scopes));
   }
 
   /** The units of a scope that are not free, by pool and unit. Locks nothing. */

@@ -9,10 +9,13 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Creates, pauses and reads scopes and pools. */
 final class Pools {
@@ -55,8 +58,13 @@ final class Pools {
 
   private static final String READ =
       """
-      SELECT pool, total, held, sold, has_units, pause_reason FROM lockstep.pool
+      SELECT scope, pool, total, held, sold, has_units, pause_reason FROM lockstep.pool
       WHERE scope = ? ORDER BY pool""";
+
+  private static final String READ_MANY =
+      """
+      SELECT scope, pool, total, held, sold, has_units, pause_reason FROM lockstep.pool
+      WHERE scope = ANY (?) ORDER BY scope, pool""";
 
   private static final String SET_LIMIT =
       """
@@ -157,25 +165,39 @@ final class Pools {
   static List<Pool> read(Connection connection, ScopeId scope) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(READ)) {
       statement.setLong(1, scope.value());
-      List<Pool> pools = new ArrayList<>();
-      try (ResultSet row = statement.executeQuery()) {
-        while (row.next()) {
-          PoolCounts counts =
-              new PoolCounts(
-                  new PoolId(row.getLong("pool")),
-                  row.getInt("total"),
-                  row.getInt("held"),
-                  row.getInt("sold"));
-          pools.add(
-              new Pool(
-                  scope,
-                  counts,
-                  row.getBoolean("has_units"),
-                  Optional.ofNullable(row.getString("pause_reason"))));
-        }
-      }
-      return pools;
+      return read(statement);
     }
+  }
+
+  /** By scope; one without pools is not there. */
+  static Map<ScopeId, List<Pool>> read(Connection connection, Collection<ScopeId> scopes)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(READ_MANY)) {
+      Object[] values = scopes.stream().map(ScopeId::value).toArray();
+      statement.setArray(1, connection.createArrayOf("bigint", values));
+      return read(statement).stream().collect(Collectors.groupingBy(Pool::scope));
+    }
+  }
+
+  private static List<Pool> read(PreparedStatement statement) throws SQLException {
+    List<Pool> pools = new ArrayList<>();
+    try (ResultSet row = statement.executeQuery()) {
+      while (row.next()) {
+        PoolCounts counts =
+            new PoolCounts(
+                new PoolId(row.getLong("pool")),
+                row.getInt("total"),
+                row.getInt("held"),
+                row.getInt("sold"));
+        pools.add(
+            new Pool(
+                new ScopeId(row.getLong("scope")),
+                counts,
+                row.getBoolean("has_units"),
+                Optional.ofNullable(row.getString("pause_reason"))));
+      }
+    }
+    return pools;
   }
 
   private static Array array(

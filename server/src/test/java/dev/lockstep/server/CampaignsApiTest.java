@@ -18,6 +18,7 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -230,6 +231,27 @@ class CampaignsApiTest {
         assertThat(nextStock(late).data().getBoolean("paused")).isFalse();
       }
     }
+  }
+
+  /** Anybody may ask for a thousand; a statement for each would take the threads of buyers. */
+  @Test
+  void thePoolsOfAPageAreReadInOneStatement() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      server.drop(5, null);
+    }
+    StatementLog log = new StatementLog(server.database());
+    try (Server other = server.start(false)) {
+      JsonObject page =
+          new Client(other.url(), Optional.empty()).get("/v1/campaigns?limit=1000").expect(200);
+      assertThat(page.getJsonArray("items").size()).isGreaterThanOrEqualTo(5);
+    }
+    List<List<String>> lists =
+        log.transactions().stream()
+            .filter(all -> all.stream().anyMatch(sql -> sql.contains("ORDER BY id LIMIT")))
+            .filter(all -> all.stream().anyMatch(sql -> sql.contains("FROM lockstep.pool")))
+            .toList();
+    assertThat(lists).hasSize(1);
+    assertThat(lists.get(0)).filteredOn(sql -> sql.contains("FROM lockstep.pool")).hasSize(1);
   }
 
   @Test

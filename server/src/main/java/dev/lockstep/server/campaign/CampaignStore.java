@@ -4,6 +4,7 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.NewPool;
 import dev.lockstep.hold.Pool;
 import dev.lockstep.hold.PoolId;
+import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.UnitShuffle;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.ProblemException;
@@ -177,10 +178,15 @@ final class CampaignStore {
   List<Stocked> page(long after, boolean drafts, int limit) {
     return transactor.call(
         options("list campaigns"),
-        connection ->
-            CampaignTable.page(connection, after, drafts, limit).stream()
-                .map(this::withStock)
-                .toList());
+        connection -> {
+          List<Campaign> page = CampaignTable.page(connection, after, drafts, limit);
+          // In one statement: anybody may ask for a thousand campaigns.
+          Map<ScopeId, List<Pool>> stock =
+              holds.pools(connection, page.stream().map(Campaign::scope).toList());
+          return page.stream()
+              .map(one -> new Stocked(one, stock.getOrDefault(one.scope(), List.of())))
+              .toList();
+        });
   }
 
   List<Action> actions(long id, long after, int limit) {
