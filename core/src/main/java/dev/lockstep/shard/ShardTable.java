@@ -64,8 +64,7 @@ final class ShardTable {
 
   // The database's clock was set back: a dead member's lease would last that much longer. A member
   // that is alive renews its lease long before the new one ends. Two leases, because a heartbeat
-  // may
-  // be newer than this transaction.
+  // may be newer than this transaction.
   private static final String AHEAD =
       "expires_at > now() + 2 * lease_ms * interval '1 millisecond'";
 
@@ -279,16 +278,16 @@ final class ShardTable {
   private record Line(
       @Nullable ShardRow shard, @Nullable MemberRow member, boolean expired, boolean ahead) {
     static Line read(ResultSet row) throws SQLException {
-      int shard = row.getInt(1);
+      int shard = row.getInt("shard");
       boolean isMember = row.wasNull();
-      UUID owner = row.getObject(3, UUID.class);
+      UUID owner = row.getObject("owner", UUID.class);
       return isMember
           ? new Line(
               null,
-              new MemberRow(owner, row.getString(4), row.getBoolean(5)),
-              row.getBoolean(6),
-              row.getBoolean(7))
-          : new Line(new ShardRow(shard, row.getLong(2), owner), null, false, false);
+              new MemberRow(owner, row.getString("node"), row.getBoolean("leaving")),
+              row.getBoolean("expired"),
+              row.getBoolean("ahead"))
+          : new Line(new ShardRow(shard, row.getLong("epoch"), owner), null, false, false);
     }
   }
 
