@@ -72,7 +72,7 @@ class BuyingPageTest {
   }
 
   @Test
-  void aDeclineSaysThatNothingWasChargedAndFreesThePosition() throws Exception {
+  void aDeclineSaysThatNothingWasChargedAndKeepsThePositionForAnotherCard() throws Exception {
     String id = server.triangle(3, null);
     Page page = open(id);
     press(page, "Hold a position");
@@ -81,9 +81,7 @@ class BuyingPageTest {
     Locator answer = page.locator("#answer");
     assertThat(answer).containsText("The card was declined.");
     assertThat(answer).containsText("Nothing was charged");
-    assertThat(page.locator(".triangle .seat.free")).hasCount(6);
-    // And again, with a card that pays.
-    press(page, "Hold a position");
+    assertThat(page.locator(".triangle .seat.held.mine")).hasCount(1);
     page.getByLabel("Visa, pays at once").check();
     press(page, "Pay ¥500");
     assertThat(heading(page, "It is yours")).isVisible();
@@ -103,13 +101,15 @@ class BuyingPageTest {
   }
 
   @Test
-  void threeDSecureThatIsRefusedGivesThePositionBack() throws Exception {
+  void threeDSecureThatIsRefusedKeepsThePositionUntilItIsReleased() throws Exception {
     Page page = open(server.triangle(3, null));
     press(page, "Hold a position");
     page.getByLabel("Visa with 3-D Secure").check();
     press(page, "Pay ¥500");
     press(page, "Refuse");
     assertThat(page.locator("#answer")).containsText("The payment was not approved.");
+    assertThat(page.locator(".triangle .seat.held.mine")).hasCount(1);
+    press(page, "Release");
     assertThat(page.locator(".triangle .seat.free")).hasCount(6);
   }
 

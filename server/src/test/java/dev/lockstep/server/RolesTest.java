@@ -64,6 +64,8 @@ class RolesTest {
           Map.entry("POST /v1/holds/{id}/checkout", WITH_KEY),
           Map.entry("GET /v1/purchases", WITH_KEY),
           Map.entry("GET /v1/purchases/{id}", WITH_KEY),
+          Map.entry("DELETE /v1/purchases/{id}", WITH_KEY),
+          Map.entry("POST /v1/purchases/{id}/pay", WITH_KEY),
           Map.entry("POST /v1/purchases/{id}/refund", OPERATOR),
           Map.entry("POST /v1/purchases/{id}/authenticate", WITH_KEY),
           Map.entry("POST /v1/webhooks/stripe", ANYONE),
@@ -196,6 +198,7 @@ class RolesTest {
           case "POST /v1/holds/{id}/checkout" ->
               new JsonObject().put("paymentMethod", "pm_card_visa").encode();
           case "POST /v1/purchases/{id}/authenticate" -> "{\"approved\":true}";
+          case "POST /v1/purchases/{id}/pay" -> "{\"paymentMethod\":\"pm_card_visa\"}";
           case "PUT /v1/holds/{id}" -> new JsonObject().put("items", items()).encode();
           default -> null;
         };

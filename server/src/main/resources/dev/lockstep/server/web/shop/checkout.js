@@ -182,20 +182,20 @@ export function checkout({ campaign: first, sale, panel, yours }) {
   }
 
   /** Shows a purchase's current state, from the answer or a later look. */
-  function settle(purchase) {
+  function settle(purchase, refusal) {
     if (purchase.status === 'completed') done(purchase);
     else if (purchase.status === 'requiresAction') confirming(purchase);
     else if (purchase.status === 'pending') waiting(purchase);
-    else if (purchase.status === 'requiresPaymentMethod') anotherCard(purchase);
+    else if (purchase.status === 'requiresPaymentMethod') anotherCard(purchase, refusal);
     else choosing(true, notice('bad', ...explain(new Problem(402, ENDS[purchase.status] || 'payment-failed'))));
   }
 
-  /** The card was declined; the goods stay held for another one, until the purchase's time is up. */
-  function anotherCard(purchase) {
+  /** The card did not pay; the goods stay held for another one, until the purchase's time is up. */
+  function anotherCard(purchase, refusal = 'The card was declined.') {
     retrying = purchase;
     hold = { ...hold, id: purchase.hold, items: purchase.items, total: purchase.total, createdAt: purchase.createdAt, expiresAt: purchase.expiresAt };
     kept.keep(hold);
-    holding(true, notice('bad', 'The card was declined.', 'Nothing was charged, and your choice stays held. Pay with another card.'));
+    holding(true, notice('bad', refusal, 'Nothing was charged, and your choice stays held. Pay with another card.'));
   }
 
   function waiting(purchase) {
@@ -212,7 +212,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       if (panel.firstChild !== asked) return;
       try {
         const purchase = await get(`/v1/purchases/${id}`);
-        if (!['requiresAction', 'pending'].includes(purchase.status) && panel.firstChild === asked) settle(purchase);
+        if (!['requiresAction', 'pending'].includes(purchase.status) && panel.firstChild === asked) settle(purchase, 'The payment was not approved.');
       } catch {
         // Retried in a moment.
       }
