@@ -28,6 +28,8 @@ public final class Prove implements Callable<Integer> {
   /** Held, because java.util.logging forgets the level of a logger that nobody refers to. */
   private static final Logger DRIVER_LOG = Logger.getLogger("org.postgresql");
 
+  private static final Duration ROUND = Duration.ofSeconds(60);
+
   @Option(
       names = "--seed",
       paramLabel = "N",
@@ -45,7 +47,9 @@ public final class Prove implements Callable<Integer> {
       names = "--workload",
       paramLabel = "NAME",
       split = ",",
-      description = "One or several of holds, once, jobs, outbox, ledger, tx, sales; else all.")
+      description =
+          "One or several of holds, once, jobs, outbox, ledger, tx, sales, purchases; else"
+              + " all.")
   private List<String> workloads = new ArrayList<>(Workloads.NAMES);
 
   @Option(
@@ -174,10 +178,11 @@ public final class Prove implements Callable<Integer> {
         }
       }
     }
-    return CampaignConfig.of(seed, Duration.ofMillis((long) (minutes * 60_000)))
+    Duration time = Duration.ofMillis((long) (minutes * 60_000));
+    return CampaignConfig.of(seed, time)
         .with(workloads, faults.isEmpty() ? List.of(Fault.values()) : some)
         .withNodes(nodes)
         .withClients(clients)
-        .withRounds(Duration.ofSeconds(60), round);
+        .withRounds(time.compareTo(ROUND) < 0 ? time : ROUND, round);
   }
 }

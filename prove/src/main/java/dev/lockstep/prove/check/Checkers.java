@@ -18,7 +18,8 @@ public final class Checkers {
           new OutboxChecker(),
           new LedgerChecker(),
           new IsolationChecker(),
-          new SaleChecker());
+          new SaleChecker(),
+          new PurchaseChecker());
 
   private Checkers() {}
 

@@ -9,7 +9,6 @@ import dev.lockstep.prove.node.NodeSettings;
 import dev.lockstep.prove.node.ShopMain;
 import dev.lockstep.prove.node.ShopSettings;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -39,6 +38,11 @@ public final class Cluster implements AutoCloseable {
 
   private static final Duration START_PATIENCE = Duration.ofSeconds(60);
   private static final int START_ATTEMPTS = 3;
+
+  /** Below the ports of outgoing connections, one of which could take a stopped shop's. */
+  private static final int FIRST_SHOP_PORT = 12_000;
+
+  private static final int SHOP_PORTS = 2_000;
   private static final String SHOP = "_shop";
   private static final String BANK = "_bank";
   private static final long SETTLE_STEP_MS = 50;
@@ -171,12 +175,16 @@ public final class Cluster implements AutoCloseable {
     bank = new Bank(server.url(name + BANK), server.user(), server.password(), shopPorts[0]);
   }
 
-  private static int freePort() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+  private int freePort() {
+    for (int i = 0; i < SHOP_PORTS; i++) {
+      int candidate = FIRST_SHOP_PORT + lives.incrementAndGet() % SHOP_PORTS;
+      try (ServerSocket socket = new ServerSocket(candidate, 1, InetAddress.getLoopbackAddress())) {
+        return socket.getLocalPort();
+      } catch (IOException e) {
+        // Taken; the next one may be free.
+      }
     }
+    throw new IllegalStateException("No free port for a shop");
   }
 
   /** The payment provider; empty without shops. */
@@ -330,6 +338,8 @@ public final class Cluster implements AutoCloseable {
   public void heal() throws InterruptedException {
     lines.forEach(Line::heal);
     bank().ifPresent(Bank::heal);
+    // A node that starts on a connection that lost bytes would wait for ever.
+    lines.forEach(Line::cut);
     revive();
     awaitNodes();
     // A connection that lost bytes, or that nothing reads any more, would hang its node.

@@ -62,7 +62,37 @@ public final class Client {
     } finally {
       traffic.done(node);
     }
-    Op op = op(node, kind, args, start, answer);
+    return recorded(op(node, kind, args, start, answer));
+  }
+
+  /** Does something at a shop. */
+  interface ShopCall {
+    Answer at(int shop) throws InterruptedException;
+  }
+
+  /** Lets a shop that runs do something, as one call. */
+  Op doing(String kind, Fields args, ShopCall call) throws InterruptedException {
+    int shop = random.nextInt(round.cluster().shops());
+    int node = round.cluster().shopNode(shop);
+    for (int i = 0; i < INSISTENCE && !round.cluster().isReady(node); i++) {
+      shop = (shop + 1) % round.cluster().shops();
+      node = round.cluster().shopNode(shop);
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MS / 4);
+    }
+    long start = System.nanoTime();
+    return recorded(op(node, kind, args, start, call.at(shop)));
+  }
+
+  /** Records what was found out at the end. */
+  void note(String kind, Fields args, Fields result) {
+    long now = System.nanoTime();
+    round
+        .recorder()
+        .add(
+            new Op(round.recorder().nextId(), number, -1, kind, args, now, now, Status.OK, result));
+  }
+
+  private Op recorded(Op op) throws InterruptedException {
     if (op.failed() && op.result().text("why", "").startsWith("the node is down")) {
       // The call never left, so it says nothing.
       TimeUnit.MILLISECONDS.sleep(PAUSE_MS);

@@ -5,7 +5,7 @@ import java.util.List;
 /** All kinds of work, by name. */
 public final class Workloads {
   public static final List<String> NAMES =
-      List.of("holds", "once", "jobs", "outbox", "ledger", "tx", "sales");
+      List.of("holds", "once", "jobs", "outbox", "ledger", "tx", "sales", "purchases");
 
   private Workloads() {}
 
@@ -19,6 +19,7 @@ public final class Workloads {
       case "ledger" -> new LedgerWork(round);
       case "tx" -> new ListWork(round);
       case "sales" -> new SaleWork(round);
+      case "purchases" -> new ShopWork(round);
       default -> throw new IllegalArgumentException("Unknown workload " + name);
     };
   }
