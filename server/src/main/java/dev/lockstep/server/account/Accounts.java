@@ -202,7 +202,7 @@ public final class Accounts {
       throw Problem.invalid("to", "must not be before 'from'").asException();
     }
     int limit = request.page().limit();
-    // It locks the account briefly, which a report cannot.
+    // Locks the account briefly, which a read-only report cannot do.
     return workers.besideReports(
         () -> {
           find(request);

@@ -22,7 +22,7 @@ import java.util.UUID;
  * The books of sales: what buyers paid and got back, posted to the campaign's book in the
  * transaction that settles the purchase.
  *
- * <p>From its first sale on, a book has two accounts: the buyers', which is negative by what they
+ * <p>From its first sale on, a book has two accounts: the buyers', whose balance is minus what they
  * have paid, and the campaign's takings. Neither has a floor, because bookkeeping must not fail a
  * paid sale. A payment's transfer has its purchase's id, so it is posted once however often the
  * purchase is settled; no caller's key produces such an id. Older versions began purchases under
@@ -45,7 +45,7 @@ public final class SaleBooks {
    * Money of one purchase that came in or went back.
    *
    * @param refunded whether it went back
-   * @param part the number of the part that went back; 0: all that was left, or it came in
+   * @param part which part went back; 0 for all that was left, and for money that came in
    */
   public record Movement(UUID purchase, long amount, String currency, boolean refunded, int part) {
     private Move in(BookId book) {
@@ -84,7 +84,7 @@ public final class SaleBooks {
    * Posts movements of one campaign, in one immediate and one deferred round trip, however many
    * there are. The caller commits.
    *
-   * @throws IllegalStateException if one cannot be posted, which fails the whole
+   * @throws IllegalStateException if one cannot be posted, which fails all of them
    */
   public void post(Exchange exchange, long campaign, List<Movement> movements) throws SQLException {
     if (movements.isEmpty()) {

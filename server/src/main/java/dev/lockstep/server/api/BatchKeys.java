@@ -19,8 +19,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The idempotency keys of a batch, all of one scope: what they were used for before, in the table
- * or earlier in the batch, and what they are used for now. One read and one write, however many.
+ * The idempotency keys of a batch, all of one scope: finds earlier uses, in the table and in the
+ * batch, and records new ones. One read and one write, unless two different requests share a key.
  */
 public final class BatchKeys {
   private final Once once;
@@ -35,7 +35,7 @@ public final class BatchKeys {
   private record Use(Fingerprint fingerprint, @Nullable Answer answer) {}
 
   /**
-   * Adds the read to a trip. Send it before anything else is asked here.
+   * Adds the read to a trip. Send the trip before calling anything else here.
    *
    * @param requests at least one
    */
@@ -46,7 +46,7 @@ public final class BatchKeys {
     this.found = once.addFind(trip, scope, lookedUp);
   }
 
-  /** What the table has under the keys. */
+  /** What the table holds for the keys. */
   public Collection<Claim> stored() {
     return storedKeys().values();
   }
@@ -61,9 +61,9 @@ public final class BatchKeys {
   }
 
   /**
-   * What the key was answered with before this request came; null if it was not used.
+   * The answer that the key already has; null if the key is unused.
    *
-   * @param parse makes the answer of what the key's row has
+   * @param parse makes an answer of the text in the key's row
    */
   public @Nullable Answer earlier(Exchange exchange, Keyed request, Function<String, Answer> parse)
       throws SQLException {
@@ -71,7 +71,7 @@ public final class BatchKeys {
     Claim claim =
         Objects.equals(lookedUp.get(key), request.fingerprint())
             ? storedKeys().get(key)
-            // Another request under the same key is in this batch, and was looked up instead.
+            // Another request of this batch has the same key, and was looked up instead.
             : once.find(exchange.connection(), scope, Map.of(key, request.fingerprint())).get(key);
     if (claim != null) {
       return StoredAnswer.of(claim, parse);
@@ -88,12 +88,12 @@ public final class BatchKeys {
         : StoredAnswer.replayed(use.answer());
   }
 
-  /** The key is answered so from now on. */
+  /** Records this answer for the key. */
   public void answer(Keyed request, Answer answer) {
     use(request, answer, StoredAnswer.text(answer));
   }
 
-  /** The key is used, and its answer will be found by this text. */
+  /** Records the key as used; its answer will be found by this text. */
   public void use(Keyed request, String text) {
     use(request, null, text);
   }
@@ -103,7 +103,7 @@ public final class BatchKeys {
     entries.add(new OnceEntry(request.key(), request.fingerprint(), text));
   }
 
-  /** Adds the write of what the keys are used for, if any. */
+  /** Adds the write of what was recorded, if anything. */
   public void addRecord(RoundTrip trip) {
     if (!entries.isEmpty()) {
       once.addRecord(trip, scope, entries);

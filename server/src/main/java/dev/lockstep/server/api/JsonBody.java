@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * Parses a body as strict RFC 8259: UTF-8 without byte order mark, no comments, no duplicate
  * members, nothing after the value. Requests are smuggled past checks wherever two parsers differ.
  *
- * <p>Numbers keep their value or are refused by name. Digits alone are a whole number, kept
- * exactly. With a fraction or an exponent, it is a double: never a whole number, within a double's
- * range, and of no more digits than tell doubles apart.
+ * <p>Numbers keep their value or are refused, and the problem names the field. Digits alone are an
+ * exact whole number. A number with a fraction or an exponent is a double, even 1.0; it must be in
+ * a double's range and must not have more digits than a double keeps.
  */
 final class JsonBody {
   /** The deepest nesting of objects and lists. */
@@ -40,7 +40,7 @@ final class JsonBody {
   /** The longest number, in characters. */
   static final int MAX_NUMBER_LENGTH = 100;
 
-  /** So many significant digits tell any two doubles apart; further ones would be lost. */
+  /** This many significant digits tell any two doubles apart; further ones would be lost. */
   static final int MAX_FRACTION_DIGITS = 17;
 
   private static final JsonFactory STRICT =
@@ -204,7 +204,7 @@ final class JsonBody {
     return text.toString();
   }
 
-  /** Of any size; what each field accepts is up to its shape. */
+  /** A whole number of any size; each field's shape bounds it. */
   private Number whole() throws IOException {
     numberText();
     return parser.getNumberValue();
@@ -225,7 +225,7 @@ final class JsonBody {
     return number;
   }
 
-  /** Checked before the digits are converted, which takes the square of their number. */
+  /** Checks the length first: converting n digits takes time in proportion to n². */
   private String numberText() throws IOException {
     if (parser.getTextLength() > MAX_NUMBER_LENGTH) {
       throw Shape.invalid(at(), "must be a number of at most " + MAX_NUMBER_LENGTH + " characters");

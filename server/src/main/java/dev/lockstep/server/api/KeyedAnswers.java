@@ -14,9 +14,9 @@ import java.util.function.BiFunction;
 /**
  * Writes the answers of a batch to their idempotency keys, in the transaction that decided them.
  *
- * <p>Twins name the same thing, which the decision makes at most once. What remains is a key whose
- * first answer was a refusal and whose repetition, decided anew, would be granted now. That must
- * not take effect, so it is refused here, with the first answer.
+ * <p>Twins ask for the same id, which is created at most once. One case remains: the first answer
+ * to a key was a refusal, and a repetition would succeed now. It must not take effect, so it is
+ * refused here and gets the first answer.
  *
  * @param <T> what the requests are about
  * @param <O> their outcomes
@@ -36,8 +36,8 @@ public final class KeyedAnswers<T, O> implements Companion<Ticket<T>, O, Answer>
   /**
    * The answer to one request.
    *
-   * @param effect the request changed something
-   * @param stored repetitions of the key get this answer
+   * @param effect whether the request changed something
+   * @param stored whether repetitions of the key get this answer
    */
   public record KeyedAnswer(Answer answer, boolean effect, boolean stored) {}
 

@@ -12,7 +12,7 @@ import java.util.function.Function;
  *
  * @param limit how many items
  * @param after the item to continue after, in the list's own terms
- * @param list the path of the list
+ * @param list the path of the list, with its filters
  */
 public record Page(int limit, Optional<String> after, String list) {
   public static final int MAX_LIMIT = 1_000;
@@ -49,7 +49,7 @@ public record Page(int limit, Optional<String> after, String list) {
   }
 
   /**
-   * The item to continue after, in lists whose items are not named by plain text.
+   * The item to continue after, in lists whose cursors have to be parsed.
    *
    * @param read throws {@link IllegalArgumentException} or {@link DateTimeException} for a cursor
    *     that names no item

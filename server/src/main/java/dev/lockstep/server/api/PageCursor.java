@@ -18,7 +18,7 @@ final class PageCursor {
   private PageCursor() {}
 
   /**
-   * @param list the path of the list
+   * @param list the path of the list, with its filters
    * @param item the list's name for the item
    */
   static String encode(String list, String item) {

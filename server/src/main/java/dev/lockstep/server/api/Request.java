@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class Request {
   private static final int MAX_KEY_LENGTH = 255;
 
-  /** The parameters of a list that say which part of it is wanted, and not of what it is a list. */
+  /** Parameters that choose a part of a list, not the list. */
   private static final Set<String> PLACES = Set.of("limit", "after", "afterSeq");
 
   private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]+");
@@ -151,8 +151,8 @@ public final class Request {
   }
 
   /**
-   * Of one thing, and of one filter: a place in the audit of a campaign is none in the audit of
-   * another, and a place among one key's events none among another's.
+   * The list's path and filters, which its cursors name: a cursor of one campaign's audit, or of
+   * one key's events, is refused in another's.
    */
   private String list() {
     String list = endpoint.path();

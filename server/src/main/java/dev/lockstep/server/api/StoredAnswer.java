@@ -30,7 +30,7 @@ public final class StoredAnswer {
 
   private StoredAnswer() {}
 
-  /** The answer of work under a key, fresh or stored. */
+  /** The answer of a call under a key, fresh or stored. */
   public static Answer of(OnceResult result) {
     return OF_CALL.of(result);
   }
@@ -38,7 +38,7 @@ public final class StoredAnswer {
   /**
    * The answer to a request whose key was used before.
    *
-   * @param parse makes the answer of what the key's row has
+   * @param parse makes an answer of the text in the key's row
    */
   static Answer of(Claim claim, Function<String, Answer> parse) {
     return EARLIER.of(claim).apply(parse);

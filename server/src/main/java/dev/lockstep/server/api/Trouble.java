@@ -2,7 +2,7 @@ package dev.lockstep.server.api;
 
 import java.time.Duration;
 
-/** Why the database cannot serve anybody now. */
+/** Why the database cannot serve anyone now. */
 public enum Trouble {
   GONE("database-gone", "The database does not answer."),
   READ_ONLY("database-read-only", "The database takes no writes: it is a standby, or read-only."),

@@ -12,10 +12,10 @@ import java.util.function.Supplier;
 
 /**
  * Tracks requests that wait for an answer. While the database is in trouble, none waits long: each
- * is told the trouble, and its work goes on or fails without it. Thread-safe.
+ * gets the trouble as its answer, while its work goes on or fails. Thread-safe.
  */
 final class Unanswered {
-  /** Plus the time to notice trouble, an answer takes at most three seconds. */
+  /** With the time to notice trouble, an answer takes at most three seconds. */
   private static final Duration LONGEST_WAIT = Duration.ofMillis(1_500);
 
   private static final long LOOK_EVERY_MS = 250;

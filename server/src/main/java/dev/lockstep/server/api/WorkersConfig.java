@@ -8,9 +8,9 @@ import java.time.Duration;
  *
  * @param threads for buyers' requests and every change (8); fewer than the pool's connections,
  *     which the combiner and background work also use
- * @param maxWaiting waiting requests before one is refused (2,000)
+ * @param maxWaiting requests that may run or wait; one more is refused (2,000)
  * @param reportThreads threads and connections of reports (4)
- * @param maxReportsWaiting waiting reports before one is refused (64)
+ * @param maxReportsWaiting reports that may run or wait; one more is refused (64)
  * @param reportTimeout of one report, including its longest statement (5 s)
  */
 public record WorkersConfig(

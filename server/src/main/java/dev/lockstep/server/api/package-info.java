@@ -6,13 +6,13 @@
  * <p>Read {@link dev.lockstep.server.api.ApiRouter} first: it takes a request to its handler.
  * {@link dev.lockstep.server.api.Request} is what a handler gets, {@link
  * dev.lockstep.server.api.Answer} and {@link dev.lockstep.server.api.Problem} what it gives; {@code
- * Keyed} and {@code KeyedAnswers} write answers to idempotency keys; {@code Workers} are the
- * threads that may block.
+ * KeyedAnswers} stores answers under their idempotency keys; {@code Workers} are the threads that
+ * may block.
  *
  * <p>Owns no table; locks idempotency keys as {@code dev.lockstep.once} does. Guarantees: no
  * handler runs before key, role, rate limit and body are checked; every error is an RFC 9457
- * problem with the request's id; nothing blocks an event loop; on a stop, requests in flight finish
- * and new ones are refused.
+ * problem with the request's id; nothing blocks an event loop; on a stop, requests that have
+ * arrived in full finish and all others are refused.
  */
 @NullMarked
 package dev.lockstep.server.api;

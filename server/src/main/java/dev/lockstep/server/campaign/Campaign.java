@@ -37,7 +37,7 @@ public record Campaign(
    * When a campaign was changed.
    *
    * @param publishedAt empty if never
-   * @param updatedAt when it was last created, published, paused, resumed or closed
+   * @param updatedAt when it was created, or last published, paused, resumed or closed
    */
   public record Times(Instant createdAt, Optional<Instant> publishedAt, Instant updatedAt) {}
 

@@ -2,7 +2,7 @@ package dev.lockstep.server.campaign;
 
 import java.util.Locale;
 
-/** What a campaign is. */
+/** What a campaign sells. */
 public enum CampaignKind {
   /** Positions in layers, with a draw among their buyers. */
   TRIANGLE,

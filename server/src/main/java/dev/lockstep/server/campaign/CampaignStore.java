@@ -20,7 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and changes campaigns. Every method blocks and commits. Thread-safe. */
+/** Reads and changes campaigns. Methods block; those without a connection commit. Thread-safe. */
 final class CampaignStore {
   /** The pause reason of the pools of a closed campaign. */
   static final String CLOSED = "The campaign is closed.";

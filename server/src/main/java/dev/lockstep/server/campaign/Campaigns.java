@@ -82,7 +82,7 @@ public final class Campaigns {
 
   /**
    * The campaign named by a request's path, for a sale. Whether it still sells is up to its pools:
-   * a closed one has paused them, and answers repetitions of what it sold.
+   * closing pauses them, and repeated requests still get their answers.
    *
    * @throws ProblemException (in the future) if it does not exist or was never published
    */
@@ -121,7 +121,7 @@ public final class Campaigns {
     return caller.filter(who -> who.role() == Role.OPERATOR).isPresent();
   }
 
-  /** A campaign that was ever published, for look-ups. */
+  /** The campaign with this id, even a draft. Cached once published: its status may be outdated. */
   public Future<Campaign> find(long id) {
     Optional<Campaign> remembered = store.remembered(id);
     return remembered.isPresent()

@@ -10,8 +10,7 @@ import java.time.Duration;
  * How long a campaign's holds last, and how far buyers can extend them. Operators and services
  * extend as they see fit.
  *
- * @param holdSeconds the life of a new hold, and the most that one extension grants from its moment
- *     on
+ * @param holdSeconds the life of a new hold, and the most that a hold has left after an extension
  * @param maxExtensions how often a buyer may extend a hold
  * @param maxHoldSeconds how long a buyer can keep a hold in total
  */

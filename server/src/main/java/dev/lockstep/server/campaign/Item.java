@@ -14,7 +14,7 @@ import io.vertx.core.json.JsonObject;
 public record Item(
     PoolId pool, CampaignKind kind, String code, String name, long price, int total) {
 
-  /** A layer has positions, n of them in layer n; a product has a count. */
+  /** Layer n, which has n positions. */
   static Item layer(int layer, long price) {
     return new Item(
         new PoolId(layer),

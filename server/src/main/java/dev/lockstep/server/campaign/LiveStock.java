@@ -23,12 +23,12 @@ import org.slf4j.LoggerFactory;
  * Streams a campaign's counts as server-sent events, at most ten per second.
  *
  * <p>Each watched campaign is read once per interval, however many watch it, and sent if it has
- * changed. Where many campaigns are watched, each is read less often, so that watchers, who need no
- * key, do not take the threads and the database of buyers. Every event holds all counts, so a slow
- * client that misses one catches up with the next. The event's id is derived from its content: a
- * client that reconnects with the current id gets nothing until something changes.
+ * changed. If many campaigns are watched, each is read less often, so that watchers, who need no
+ * key, do not slow down buyers. Every event holds all counts, so a slow client that misses one
+ * catches up with the next. The event's id is derived from its content: a client that reconnects
+ * with the current id gets nothing until something changes.
  *
- * <p>Thread-safe: watchers come from any event loop, and each is written to on its own.
+ * <p>Thread-safe: watchers come from any event loop, and each is written to on its own loop.
  */
 final class LiveStock {
   private static final Logger log = LoggerFactory.getLogger(LiveStock.class);

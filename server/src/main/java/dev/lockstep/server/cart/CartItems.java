@@ -33,7 +33,7 @@ public final class CartItems {
 
   private CartItems() {}
 
-  /** From items of {@link #SHAPE}. */
+  /** Reads items of the shape {@link #SHAPE}. */
   public static List<Line> lines(Campaign campaign, JsonArray items) {
     List<Line> lines = new ArrayList<>(items.size());
     Map<PoolId, Integer> sums = new HashMap<>();

@@ -10,11 +10,11 @@ import dev.lockstep.server.api.Request;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What a search for holds asks for. */
+/** Reads the parameters of a search for holds. */
 final class CartSearch {
   private CartSearch() {}
 
-  /** The campaign is where holds lie, so a search without one would have to look everywhere. */
+  /** Required, because it tells which shard has the holds. */
   static long campaign(Request request) {
     return request
         .query("campaign")

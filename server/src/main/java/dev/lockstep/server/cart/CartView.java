@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A hold as JSON, and the parts of it that others show too. */
+/** A hold as JSON, and the parts that other views share. */
 public final class CartView {
   private static final long ANY = Long.MAX_VALUE;
   private static final Shape COORDINATE = Shape.integer(1, 50);
@@ -48,7 +48,7 @@ public final class CartView {
 
   private CartView() {}
 
-  /** A list of items, of at least so many. */
+  /** A list of at least {@code min} items. */
   public static Shape items(int min) {
     return Shape.list(
         Shape.oneOfHaving(
@@ -71,7 +71,7 @@ public final class CartView {
         Line.MAX_QUANTITY);
   }
 
-  /** What a hold has, of {@link #ITEMS}. */
+  /** A hold's lines in the shape {@link #ITEMS}. */
   public static JsonArray items(Campaign campaign, Hold hold) {
     JsonArray items = new JsonArray();
     for (HeldLine line : hold.lines()) {
@@ -118,7 +118,7 @@ public final class CartView {
         .sum();
   }
 
-  /** Of {@link #MONEY}. */
+  /** In the shape {@link #MONEY}. */
   public static JsonObject money(long amount, String currency) {
     return new JsonObject().put("amount", amount).put("currency", currency);
   }

@@ -140,8 +140,8 @@ public final class Carts {
               Acquire command =
                   new Acquire(
                       campaign.scope(),
-                      // The same key names the same hold, so that twins cannot both take one; and
-                      // never that of a purchase.
+                      // Equal keys give equal hold ids, so twins cannot both take stock. The ids
+                      // differ from those of purchases.
                       HoldId.forPurpose("cart", new BuyerId(request.principal().name()), key),
                       buyer,
                       CartItems.lines(campaign, request.body().getJsonArray("items")),
@@ -194,7 +194,7 @@ public final class Carts {
                     () -> {
                       Hold hold = visible(holds.find(campaign.scope(), id.hold()), principal);
                       JsonObject json = CartView.json(campaign, hold);
-                      // Kept for longer than it may be paid for; only the latter is of interest.
+                      // In checkout a hold outlives its time to pay; buyers need to see the latter.
                       checkouts
                           .payableUntil(campaign.scope(), hold.id())
                           .ifPresent(until -> json.put("expiresAt", until.toString()));
@@ -232,12 +232,12 @@ public final class Carts {
                 hold,
                 seconds == null ? campaign.holdFor() : Duration.ofSeconds(seconds),
                 actor,
-                // Operators and services know what they do; a buyer could keep a hold for nothing.
+                // Bounds only buyers, who could otherwise keep a hold for ever without paying.
                 actor.onlyBuyer().map(buyer -> campaign.buyersBound()));
     return key.isEmpty() ? onHold(request, make) : extendOnce(request, key.get(), make);
   }
 
-  /** The key first, then the pool: the global lock order. Both are in one transaction. */
+  /** Locks the key, then the pool, in one transaction: the global lock order. */
   private Future<Answer> extendOnce(Request request, String key, MakeCommand make) {
     CartId id = CartId.of(request.path("id"));
     Actor actor = RequestActor.actor(request.principal());
@@ -289,7 +289,7 @@ public final class Carts {
     return new OnceKey(campaign.id(), request.principal().name(), key);
   }
 
-  /** Another buyer's hold is not there, for who asks. */
+  /** Hides other buyers' holds. */
   private static Hold visible(Optional<Hold> found, Principal principal) {
     return found
         .filter(hold -> RequestActor.maySee(principal, hold.buyer()))

@@ -16,12 +16,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Keeps a cart from being changed or released while it is being paid for: somebody would pay for
- * one thing and get another. Asked under the lock of the hold, which a checkout takes too, so that
- * of a change and a checkout one comes first and the other sees it. What it refuses is a decision
- * like any other: the rest of the batch goes on.
+ * Keeps a cart from being changed or released while it is being paid for: otherwise a buyer would
+ * pay for one thing and get another. It is asked under the hold's lock, which a checkout takes too,
+ * so whichever of the two comes second sees the first. A veto is an ordinary outcome: the rest of
+ * the batch goes on.
  *
- * <p>Also writes down, in the same transaction, what an operator let go of and why.
+ * <p>Also records, in the same transaction, what an operator released and why.
  */
 final class CheckoutGuard implements Veto<Optional<Act>, HoldOutcome> {
   private final Checkouts checkouts;

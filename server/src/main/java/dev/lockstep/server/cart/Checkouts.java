@@ -9,11 +9,11 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.Set;
 
-/** Knows which holds are being paid for. They stay as they are until that has ended. */
+/** Tells which holds are being paid for. They must not change until the payment has ended. */
 public interface Checkouts {
   /**
-   * Those of these holds that belong to a purchase whose payment is under way, whether it began
-   * with them or got them later. A caller who has locked the holds knows that it stays so.
+   * The holds among these that belong to a purchase whose payment is under way, from its start or
+   * added later. The answer stays true while the caller has the holds locked.
    */
   Set<HoldId> payingFor(Connection connection, ScopeId scope, Collection<HoldId> holds)
       throws SQLException;

@@ -31,7 +31,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** What came of a command on a hold, as HTTP. */
+/** Maps hold outcomes to HTTP answers. */
 public final class Outcomes {
   private static final Cases<HoldOutcome, Function<Campaign, Problem>> PROBLEMS =
       Cases.<HoldOutcome, Function<Campaign, Problem>>over(HoldOutcome.class)
@@ -46,10 +46,9 @@ public final class Outcomes {
           .when(SoldOut.class, soldOut -> campaign -> soldOut(campaign, soldOut))
           .when(ExtensionLimit.class, limit -> campaign -> extensionLimit(limit))
           .when(LifetimeReached.class, lifetime -> campaign -> lifetimeReached(lifetime))
-          // A campaign's items and its pools are made together, so a pool that is missing is a
-          // fault of ours.
+          // A campaign's items and pools are created together: a missing pool is our own fault.
           .never(UnknownPool.class)
-          // No cart names a unit, asks for a sale of certain lines or takes goods back.
+          // No command on a cart names units, sells given lines or takes goods back.
           .never(UnknownUnit.class)
           .never(LinesDiffer.class)
           .never(NotSold.class)
@@ -61,7 +60,7 @@ public final class Outcomes {
   private Outcomes() {}
 
   /**
-   * @param success the status of a grant: 201 for a hold that was taken, 200 for one that was there
+   * @param success the status of a grant: 201 for a new hold, 200 for an existing one
    */
   static Answer answer(Campaign campaign, HoldOutcome outcome, int success) {
     if (outcome instanceof Granted granted) {
@@ -76,7 +75,7 @@ public final class Outcomes {
     return problem(campaign, outcome).toAnswer();
   }
 
-  /** For an outcome that is no success. */
+  /** For an outcome that is not a success. */
   public static Problem problem(Campaign campaign, HoldOutcome outcome) {
     return PROBLEMS.of(outcome).apply(campaign);
   }
@@ -116,7 +115,7 @@ public final class Outcomes {
         .with("latest", lifetime.latest().toString());
   }
 
-  /** An unknown hold and another buyer's are the same to the caller. */
+  /** An unknown hold and another buyer's look the same to the caller. */
   private static Problem noSuchHold() {
     return Problem.notFound("such hold");
   }

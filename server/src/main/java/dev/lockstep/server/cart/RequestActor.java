@@ -7,11 +7,11 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import java.util.Optional;
 
-/** For whom a request acts, and what it may see. */
+/** Who a request acts for, and what it may see. */
 public final class RequestActor {
   private RequestActor() {}
 
-  /** A buyer's key is its own buyer; the others say for whom they act, in the body. */
+  /** A buyer's key acts for its buyer; other keys name the buyer in the body. */
   public static BuyerId buyer(Request request) {
     Optional<String> own = request.principal().buyer();
     Optional<String> named = Optional.ofNullable(request.body().getString("buyer"));
@@ -28,7 +28,7 @@ public final class RequestActor {
     return new Actor(principal.name(), principal.buyer().map(BuyerId::new));
   }
 
-  /** A buyer sees what is theirs; the others see everything. */
+  /** Buyers see only what is theirs; other roles see everything. */
   public static boolean maySee(Principal principal, BuyerId buyer) {
     return principal.buyer().isEmpty() || principal.buyer().get().equals(buyer.value());
   }

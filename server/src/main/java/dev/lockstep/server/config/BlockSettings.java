@@ -15,10 +15,10 @@ import java.time.Duration;
 /**
  * The settings of core's blocks.
  *
- * @param jobPollInterval the longest time between two looks for jobs, in spite of hints (2 s)
+ * @param jobPollInterval how often to look for jobs without a hint (2 s)
  * @param streamPollInterval the same for events (1 s)
  * @param streamAttempts failures before an event's key is parked (10)
- * @param claims bounds for callers who do jobs over HTTP
+ * @param claims bounds for callers who run jobs over HTTP
  */
 public record BlockSettings(
     HoldsConfig holds,
@@ -49,7 +49,7 @@ public record BlockSettings(
   /**
    * Reads the settings of the blocks.
    *
-   * @param transactions what batches keep of it: its time-outs
+   * @param transactions the options of transactions, which batches use too
    */
   public static BlockSettings read(SettingReader in, TxOptions transactions) {
     in.group("Batches of writes");

@@ -29,7 +29,7 @@ final class EdgeSettings {
   private static final Kind<Duration> TIMEOUT =
       Kind.duration(Duration.ofMillis(100), Duration.ofHours(1));
 
-  /** Operations wait a minute at most when asked to wait. */
+  /** A long poll waits for a minute at most. */
   private static final Duration LONGER_THAN_A_POLL = Duration.ofSeconds(65);
 
   private static final Kind<Long> SIZE = Kind.size(1_024, 1024 * 1024);

@@ -101,12 +101,12 @@ public record ServerConfig(
   /**
    * The configuration and its settings.
    *
-   * @param warnings valid, but hardly intended
+   * @param warnings settings that are valid but probably not intended
    */
   public record Table(ServerConfig config, List<SettingValue> values, List<String> warnings) {}
 
   /**
-   * Reads the whole configuration, and says of each setting where it came from.
+   * Reads the whole configuration and tells where each setting came from.
    *
    * @throws dev.lockstep.server.setting.WrongSettings with everything that is wrong
    */
@@ -228,7 +228,7 @@ public record ServerConfig(
         deliveries);
   }
 
-  /** A batch that waits for a connection would hold up everybody behind it. */
+  /** A batch that waited for a connection would delay everyone queued behind it. */
   private static void checkConnections(
       SettingReader in, DatabaseSettings database, BlockSettings blocks) {
     int needed =

@@ -108,7 +108,7 @@ public final class Database implements AutoCloseable {
     return gate;
   }
 
-  /** Whether a write worked a moment ago; from memory. */
+  /** The watch's current finding, from memory. */
   public DatabaseWatch.Finding finding() {
     return watch.finding();
   }

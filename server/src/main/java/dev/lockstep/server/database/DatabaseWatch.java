@@ -18,14 +18,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes to the database twice a second on a dedicated connection, and so knows whether writes
- * work. Readers get the state from memory: a probe costs the database nothing and never waits.
- * Thread-safe.
+ * work. Readers get the state from memory, so a health check costs the database nothing and never
+ * waits. Thread-safe.
  *
- * <p>A stalled database, or a silent network, ends no call, so the probing call hangs with it.
- * Trouble is therefore detected in two ways: a probe that ends reports what it met; and if neither
- * a probe nor any transaction got an answer for {@link Silence#LONGEST}, the database is gone,
- * whatever the current probe waits for. A database that is slow under load still answers somebody,
- * and is not gone.
+ * <p>A call to a stalled database, or over a silent network, hangs until its timeout. Trouble is
+ * therefore detected in two ways: a probe that ends reports what it met; and if neither a probe nor
+ * any transaction got an answer for {@link Silence#LONGEST}, the database is gone, whatever the
+ * current probe waits for. A database that is slow under load still answers some calls, and is not
+ * gone.
  */
 public final class DatabaseWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DatabaseWatch.class);
@@ -77,14 +77,14 @@ public final class DatabaseWatch implements AutoCloseable {
   private final Thread ticker = new Thread(this::tick, "lockstep-database-silence");
   private volatile Finding finding = new Finding(Optional.empty(), Optional.empty());
   private volatile @Nullable Connection connection;
-  // Of the probing thread.
+  // Used only by the probing thread.
   private Optional<Trouble> logged = Optional.empty();
 
   /**
    * @param direct connections outside the pool, with timeouts on everything, that send a string of
    *     statements as one message
    * @param migrationsKnown how many this build knows
-   * @param back called when a lost database answers again, before anybody is told
+   * @param back called when a lost database answers again, before anyone is told
    */
   DatabaseWatch(DataSource direct, int migrationsKnown, Runnable back) {
     this.direct = direct;
@@ -132,7 +132,7 @@ public final class DatabaseWatch implements AutoCloseable {
     try {
       looker.join(CLOSE_TIMEOUT_MS);
       if (looker.isAlive()) {
-        // Aborts a wait for an answer that nobody needs any more.
+        // Aborts the probe: nobody needs its answer any more.
         disconnect();
         looker.join(CLOSE_TIMEOUT_MS);
       }

@@ -5,14 +5,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long the database has answered nobody. The clock stands still while this process does: a
+ * How long the database has not answered anyone. The clock stands still while this process does: a
  * process that was suspended, or had no processor, cannot know. One thread ticks; all other methods
  * are thread-safe.
  */
 final class Silence {
-  /**
-   * Plus the interval at which waiting requests are checked, an answer takes at most three seconds.
-   */
+  /** Waiting requests are checked soon after, so an answer takes at most three seconds. */
   static final Duration LONGEST = Duration.ofSeconds(2);
 
   static final long TICK_MS = 100;
@@ -24,7 +22,7 @@ final class Silence {
   private final AtomicLong awakeNanos = new AtomicLong();
   private volatile long heardNanos;
 
-  /** The database answered somebody. */
+  /** The database answered someone. */
   void heard() {
     heardNanos = awakeNanos.get();
   }

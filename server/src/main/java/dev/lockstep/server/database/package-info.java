@@ -5,7 +5,7 @@
  * supported ({@code SupportedVersion}) and says in one line what to do ({@code DatabaseRefusal}),
  * migrates the schemas of core, server and gateway, and opens two pools: for sales and for reports.
  * {@code DatabaseWatch} writes twice a second and so knows whether a write works; {@code
- * DatabaseGate} refuses connections at once while it does not.
+ * DatabaseGate} refuses connections at once while the database does not answer.
  *
  * <p>Table owned: {@code write_probe}. Locks nothing that others lock.
  */

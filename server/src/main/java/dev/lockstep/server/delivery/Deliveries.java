@@ -28,9 +28,9 @@ import java.util.Optional;
 /**
  * Runs the deliveries of schedules as jobs: webhooks in the queue {@code webhooks}, mail in the
  * queue {@code mail}. A delivery is done when the receiver accepts it (2xx, or the SMTP server's
- * acceptance). It is dead at once if the receiver never will (410, or 5xx of SMTP) or must not be
- * sent to. Otherwise it is retried, after the queue's backoff or the time the receiver names, until
- * its attempts are used up. Thread-safe.
+ * acceptance). It is dead at once if the receiver refuses it for good (410, or SMTP's 5xx) or is
+ * not an allowed target. Otherwise it is retried, after the queue's backoff or the time the
+ * receiver names, until its attempts are used up. Thread-safe.
  */
 public final class Deliveries {
   private final OutgoingHttp http;
@@ -84,8 +84,8 @@ public final class Deliveries {
   }
 
   /**
-   * The job that delivers what an object of the shape {@link DeliveryJson#NEW} asks for, as the
-   * schedule's template.
+   * The job that a schedule's occurrences copy, from an object of the shape {@link
+   * DeliveryJson#NEW}.
    *
    * @throws dev.lockstep.server.api.ProblemException that names what is invalid
    */
@@ -121,9 +121,9 @@ public final class Deliveries {
   }
 
   /**
-   * The headers that prove that a request is ours, signed now.
+   * The headers that prove that a request comes from us, signed now.
    *
-   * @param id names the message at every attempt; without a dot
+   * @param id identifies the message, the same at every attempt; without a dot
    */
   public Map<String, String> sign(SignatureKind kind, Target receiver, String id, byte[] body) {
     return webhooks.sign(kind, receiver, id, body);

@@ -26,7 +26,7 @@ final class Signature {
    * The Standard Webhooks form: {@code v1,} and the Base64 of HMAC-SHA256 over "id.seconds.body",
    * several separated by spaces.
    *
-   * @param id names the message at every attempt; without a dot
+   * @param id identifies the message, the same at every attempt; without a dot
    */
   static Map<String, String> standard(
       String id, byte[] body, List<ReceiverSecret> secrets, Instant sentAt) {
@@ -42,7 +42,7 @@ final class Signature {
     return headers;
   }
 
-  /** {@code t=<seconds>,v1=<hex of HMAC-SHA256 over "seconds.body">}, with several {@code v1}. */
+  /** {@code t=<seconds>,v1=<hex of HMAC-SHA256 over "seconds.body">}, one {@code v1} per secret. */
   static Map<String, String> lockstep(byte[] body, List<ReceiverSecret> secrets, Instant sentAt) {
     byte[] signed = joined(sentAt.getEpochSecond() + ".", body);
     StringBuilder header = new StringBuilder("t=" + sentAt.getEpochSecond());

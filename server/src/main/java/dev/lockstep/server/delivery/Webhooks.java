@@ -99,7 +99,7 @@ final class Webhooks {
     }
   }
 
-  /** The headers that prove to a receiver that this is ours, signed now. */
+  /** The headers that prove to a receiver that a request comes from us, signed now. */
   Map<String, String> sign(SignatureKind kind, Target receiver, String id, byte[] body) {
     return kind == SignatureKind.STANDARD
         ? Signature.standard(id, body, secrets.of(receiver), Instant.now())

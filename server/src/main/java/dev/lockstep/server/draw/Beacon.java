@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /**
  * Public randomness that nobody could know when the entrants were frozen, such as a round of drand.
- * It keeps even somebody who knows the seed from steering a draw through the last purchases.
+ * It keeps even someone who knows the seed from steering a draw through the last purchases.
  */
 @FunctionalInterface
 public interface Beacon {

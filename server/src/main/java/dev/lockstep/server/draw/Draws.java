@@ -99,7 +99,7 @@ public final class Draws {
    * Call this at the end of a transaction that confirms holds, with the outcomes of all its
    * confirmations in order, after writing the purchases' own rows. It freezes the entrants of a
    * campaign that is now sold out. It sends no statement unless the transaction has sold the last
-   * unit of every layer it touched, which happens at most once per layer.
+   * unit of every layer it touched, which usually happens once per layer.
    *
    * <p>Locks, after everything else: the campaign's gate, then its new draw.
    */

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One thread for a long check, so that it uses no request thread and one connection at most. A
- * queued run serves everybody who asked before it began.
+ * queued run serves everyone who asked before it began.
  *
  * <p>Thread-safe. {@link #close} interrupts the current run and waits for it, for a bounded time.
  *
@@ -59,7 +59,7 @@ public final class DutyThread<T> implements AutoCloseable {
   /**
    * Runs it and waits; empty if it takes longer, and then it continues.
    *
-   * @throws IllegalStateException with the failure as its cause
+   * @throws RuntimeException the failure; {@link IllegalStateException} around a checked one
    */
   public Optional<T> ask(Duration atMost) throws InterruptedException {
     try {

@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A step's time runs from its start; single bytes do not extend it. An answer that has begun has
- * no timeout of its own, so a live stream may stay quiet. In every step it is enough that the
- * client takes some of its unsent data: while data is unsent, our next answer is not late.
+ * no timeout of its own, so a live stream may stay quiet. While data is unsent, the client must
+ * keep taking some of it, and neither ANSWER nor IDLE expires.
  *
  * <p>The timer is lazy. It fires at the earliest moment at which a step could be over and then
  * checks again; a busy connection sets none.

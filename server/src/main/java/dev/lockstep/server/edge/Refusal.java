@@ -124,7 +124,7 @@ final class Refusal extends Exception {
     return wrong == null ? null : Problem.badRequest(wrong);
   }
 
-  /** The size counts distinct names, and one name may occur often. */
+  /** {@code size()} counts distinct names, and one name may occur often. */
   private static boolean moreThan(int most, HttpHeaders headers) {
     int number = 0;
     for (var each = headers.iteratorCharSequence(); each.hasNext() && number <= most; number++) {

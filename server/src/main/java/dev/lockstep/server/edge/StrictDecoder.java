@@ -82,7 +82,7 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
     out.forEach(this::parsed);
   }
 
-  /** Vert.x adjusts this only after many messages, and here it sees few. */
+  /** Stops reading. Vert.x does so only after many messages, and here it sees few. */
   private void hold(ChannelHandlerContext ctx) {
     held = true;
     if (!stoppedReading && ctx.channel().config().isAutoRead()) {
