@@ -10,7 +10,7 @@ import java.util.OptionalLong;
  * @param balance all money in, less all money out
  * @param pending money reserved by pending transfers that leave this account
  * @param version of its newest entry; 0 if there is none
- * @param changedAt when that entry was written
+ * @param changedAt when that entry was written, or the account opened
  */
 public record Account(
     BookId book,

@@ -64,7 +64,7 @@ final class Decision {
     return books.plan(decisions);
   }
 
-  /** An expired transfer returns its reserved money to the account it was to leave. */
+  /** Whether ending more expired transfers may cure a refusal, by freeing their money. */
   private boolean expiryMayCure(LedgerOutcome outcome) {
     if (outcome instanceof Refused refused) {
       return expiryMayCure(refused.why());

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 
 /**
- * Checks the entries of a book that has too many for one short snapshot, some thousand at a time.
+ * Checks the entries of a book that has too many for one short snapshot, a few thousand at a time.
  * Entries never change, so each slice may use its own snapshot. Compares each entry with the one
  * before it and with its transfer, and each account with its last entry.
  */

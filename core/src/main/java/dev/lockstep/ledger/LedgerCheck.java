@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * looks like an error. It locks no account. For books without a finding it writes marks that say
  * how far their entries were checked.
  *
- * <p>Accounts and pending transfers are compared for all books at once. Entries are read some
+ * <p>Accounts and pending transfers are compared for all books at once. Entries are read a few
  * thousand at a time: several whole books per snapshot, or a large book in slices ({@link
  * LargeBook}). After each snapshot the check pauses for as long as it took, so it costs other work
  * at most half a core.

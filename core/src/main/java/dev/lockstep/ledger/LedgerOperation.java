@@ -47,7 +47,7 @@ final class LedgerOperation
     this.config = config;
   }
 
-  /** Where the state comes from that a batch is decided on. */
+  /** Where the state of a batch comes from. */
   enum Source {
     LOCKED,
     CACHED,

@@ -29,7 +29,7 @@ public sealed interface LedgerOutcome
   /**
    * The transfer is as asked.
    *
-   * @param replayed nothing changed now: it was so before
+   * @param replayed whether an earlier command had done it
    */
   record TransferDone(Transfer transfer, boolean replayed)
       implements LedgerOutcome, TransferResult, TransferEndResult {}
@@ -37,7 +37,7 @@ public sealed interface LedgerOutcome
   /**
    * Every linked step is done.
    *
-   * @param replayed nothing changed now: every step was done before
+   * @param replayed whether earlier commands had done every step
    */
   record AllDone(List<Transfer> transfers, boolean replayed)
       implements LedgerOutcome, LinkedResult {

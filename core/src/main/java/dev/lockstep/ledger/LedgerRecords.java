@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Transfers and accounts as stored, thousands per statement, for checks that compare them with
- * other records.
+ * Reads transfers and accounts as stored, thousands per statement, for checks that compare them
+ * with other records.
  *
  * <p>Every method runs on the caller's connection, in one round trip, reads by key and locks
  * nothing. To compare what several of them read, use a transaction with {@link

@@ -28,16 +28,16 @@ import org.jspecify.annotations.Nullable;
  * statement guards itself: if a row is not as seen, a table constraint refuses it. The transaction
  * fails, the caller's own too, and runs again on the current rows.
  *
- * <p>Up to four rows take one statement each. For more, one statement joins the table. It repeats
- * the keys ({@code = ANY}), so that it reads just those rows whatever the planner believes about a
- * book. It joins by hash: a nested loop would compare every row with every new value.
+ * <p>Up to four updates take one statement each. For more, one statement joins the table. It
+ * repeats the keys ({@code = ANY}), so that it reads just those rows whatever the planner believes
+ * about a book. It joins by hash: a nested loop would compare every row with every new value.
  */
 final class PlanWriter {
   /** Up to this many rows, one statement per row is faster than one join. */
   private static final int FEW = 4;
 
-  // Joining the book's row keeps the statement on one shard. An existing transfer fails it. A new
-  // transfer that is no longer pending ended in this batch.
+  // Joining the book's row keeps the statement on one shard. An existing transfer makes it fail. A
+  // new transfer that is no longer pending ended in this batch.
   private static final String INSERT_TRANSFERS =
       StoredEnum.sql(
           """
@@ -72,7 +72,7 @@ final class PlanWriter {
       WHERE t.book = ? AND t.transfer = x.transfer AND t.transfer = ANY (?)""",
           TransferState.class);
 
-  // An existing entry of the same version, from another writer, fails it.
+  // Fails if another writer has inserted an entry of the same version.
   private static final String INSERT_ENTRIES =
       """
       INSERT INTO lockstep.entry (book, account, version, transfer, kind, amount, balance, pending, at)

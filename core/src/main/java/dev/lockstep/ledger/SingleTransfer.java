@@ -18,8 +18,8 @@ import java.util.List;
 
 /**
  * A new transfer that is alone in its batch, the usual case without concurrent callers: one
- * statement, which is its own transaction. It assumes that nothing speaks against the transfer.
- * Otherwise the statement fails, and the batch is decided on locked rows, which give the reason.
+ * statement, which is its own transaction. It assumes that the transfer succeeds. Otherwise the
+ * statement fails, and the batch is decided on locked rows, which give the reason.
  *
  * <p>It needs to know nothing about the accounts, so nodes that write to one book do not invalidate
  * each other.

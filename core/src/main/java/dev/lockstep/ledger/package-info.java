@@ -7,8 +7,8 @@
  * has the reasons. Then follow one batch through {@code LedgerOperation}:
  *
  * <ul>
- *   <li>Read: {@code StateReader} locks the accounts; {@code BookCache} replaces the read when
- *       nothing has changed.
+ *   <li>Read: {@code StateReader} locks the accounts; {@code BookCache} replaces the read when it
+ *       suffices.
  *   <li>Decide: {@code Decision} and {@code Books}, pure functions; every promise is made there.
  *   <li>Write: {@code PlanWriter}, whose statements guard themselves; then the {@link
  *       dev.lockstep.combine.Companion}s. A single move is one statement, {@code SingleTransfer}.

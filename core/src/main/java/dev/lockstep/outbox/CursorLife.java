@@ -118,7 +118,7 @@ final class CursorLife {
   private ReadPhase reading;
   private WritePhase writing = WritePhase.WRITTEN;
 
-  /** Hears of every move. For tests. */
+  /** Receives every move. For tests. */
   @FunctionalInterface
   interface Observer {
     Observer NONE = (life, from, to) -> {};

@@ -37,7 +37,7 @@ final class CursorLocks {
     return new CursorKey(write.lease().shard(), write.sink());
   }
 
-  /** The cursors of which a row to be written is locked elsewhere. */
+  /** Returns the cursors with a row to write that another transaction has locked. */
   static Set<CursorKey> lockedElsewhere(Connection connection, List<Write> writes)
       throws SQLException {
     List<CursorKey> cursors = writes.stream().map(CursorLocks::at).toList();

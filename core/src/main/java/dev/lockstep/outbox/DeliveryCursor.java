@@ -21,7 +21,7 @@ import java.util.Set;
  * the sink. {@link CursorLife} has its states. Not thread-safe.
  *
  * <p>Invariant: every event up to {@link Progress#reached} was delivered, or belongs to a key that
- * is blocked from an earlier sequence on. Position and blocked keys are written together.
+ * is blocked from there or earlier. Position and blocked keys are written together.
  */
 final class DeliveryCursor {
   // One being delivered, and the next.
@@ -194,8 +194,8 @@ final class DeliveryCursor {
       int index = dispatch.indexes().get(i);
       SinkResult result = results.get(i);
       ReadEvent row = batch.row(index);
-      // After a key's first undelivered event its later results do not count: judging them would
-      // skip the first for ever.
+      // After a key's first undelivered event its later failures do not count: blocking the key at
+      // one of them would skip the first for ever.
       boolean behind = !(result instanceof SinkResult.Delivered) && !halted.add(row.event().key());
       if (result instanceof SinkResult.Delivered) {
         moved = true;
@@ -252,9 +252,9 @@ final class DeliveryCursor {
   }
 
   /**
-   * Whether to let other keys past a single event at which the sink reported itself down. The event
-   * may be the cause, which would never show otherwise. Events read together are tried together,
-   * like a batch; so this concerns the batch behind.
+   * Whether to block the key of a single event at which the sink reported itself down. The event
+   * may be the cause; then other keys get through. Events of the same batch are tried anyway, so
+   * this matters only if events of other keys wait in another batch.
    */
   private boolean maySuspect(ReadBatch batch, String key) {
     if (maxInFlight == 0 || blocked.containsKey(key)) {

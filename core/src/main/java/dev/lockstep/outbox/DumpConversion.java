@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * becomes a snapshot in which exactly the sets that contain its sink are visible. All events get
  * one position below every new one and keep their ids, which grow with a key's sequence; so they
  * are read in key order, before newly appended events. They lie in a segment of their own, which is
- * dropped like any other.
+ * dropped like any other. Sets beyond {@code MAX_SETS} are sent to all sinks again.
  */
 final class DumpConversion {
   private static final Logger log = LoggerFactory.getLogger(DumpConversion.class);

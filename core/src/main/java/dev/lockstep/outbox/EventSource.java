@@ -53,7 +53,7 @@ interface EventSource {
   }
 
   /**
-   * Answers all requests in one query. One with nothing new returns at the end of its step.
+   * Answers all requests in one query. A request without new events moves to the end of its step.
    *
    * @param maxRows per request
    * @param maxBytes content per request; a single event is read whatever its size

@@ -85,7 +85,7 @@ final class Incarnations {
     return transactor.call(
         DumpConversion.options(transactor.defaults()),
         connection -> {
-          // Keeps out other processes that come for the same reason.
+          // Keeps out other processes that do the same.
           Streams.raiseVersion(connection);
           Optional<String> byOthers = established(connection);
           if (byOthers.isPresent()) {

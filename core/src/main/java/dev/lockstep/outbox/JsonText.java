@@ -5,7 +5,7 @@ package dev.lockstep.outbox;
  * another. Reads it once and keeps one flag per nesting level.
  */
 final class JsonText {
-  /** Deeper than common JSON parsers go. */
+  /** About as deep as common JSON parsers go. */
   static final int MAX_DEPTH = 1_000;
 
   private final CharSequence text;

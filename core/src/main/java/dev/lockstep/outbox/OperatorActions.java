@@ -17,11 +17,11 @@ import java.util.Optional;
 
 /**
  * Performs operators' actions: retry, skip and replay. An action raises the layout's version, so
- * that owners look, and the order count of its sink and partition, so that the owner reloads only
+ * that owners check, and the order count of its sink and partition, so that the owner reloads only
  * that cursor. It is recorded in the audit, in the caller's transaction. An action that changes
- * nothing raises nothing. Locks: the layout, then cursors by partition, then keys; an owner locks
- * the latter two in the same order. Events are freed under the layout's lock, too, so a replay that
- * is answered {@link Changed} has its events.
+ * nothing raises nothing, unless a race made it futile. Locks: the layout, then cursors by
+ * partition, then keys; an owner locks the latter two in the same order. Events are freed under the
+ * layout's lock, too, so a replay that is answered {@link Changed} has its events.
  */
 final class OperatorActions {
   private static final String FIND_PARKED =
@@ -40,8 +40,8 @@ final class OperatorActions {
       WHERE part = ? AND stream = ? AND key = ? AND seq >= ? ORDER BY seq LIMIT 1""";
 
   // A cursor steps over every event of a key that has a row here. So a new row must begin at the
-  // first event that the stored cursor has not passed, if that is earlier; the owner may be
-  // further, never less far. An existing row already begins early enough.
+  // first event that the stored cursor has not passed, if that is earlier; the owner may be ahead
+  // of it, never behind. An existing row already begins early enough.
   private static final String REPLAY_KEY =
       """
       INSERT INTO lockstep.outbox_parked AS o

@@ -228,7 +228,7 @@ public final class Outbox {
         });
   }
 
-  /** Retries a parked key at once. The caller commits. */
+  /** Retries a parked or waiting key at once. The caller commits. */
   public SinkActionResult retry(
       Connection connection, String stream, String sink, String key, String actor, String reason) {
     Action action = new Action(actor, "retry", reason);
@@ -236,7 +236,7 @@ public final class Outbox {
   }
 
   /**
-   * Skips an event for good and continues with the next of its key. The caller commits.
+   * Skips the next event of a parked or waiting key for good. The caller commits.
    *
    * @param seq must be the event to be sent next
    */
@@ -323,8 +323,8 @@ public final class Outbox {
   }
 
   /**
-   * Makes segments of the event table ahead and drops those that every sink is past. Relays call
-   * this regularly; several may run at once.
+   * Creates the next segments of the event table and drops those that are no longer needed. Relays
+   * call this regularly; several may run at once.
    */
   public void maintain() {
     segments.maintain();

@@ -9,8 +9,8 @@ import java.time.Duration;
  * @param partitions how many partitions keys are spread over; at most this many nodes share the
  *     work. Fixed for ever by the first process that starts (16)
  * @param maxContentBytes of one event (256 KiB)
- * @param retention how long events can be listed and replayed after every sink has received them (1
- *     day). Freed in whole segments, so some stay longer
+ * @param retention the shortest time for which events can be listed and replayed (1 day). Freed in
+ *     whole segments, once every sink is past them, so some stay longer
  * @param hintInterval the shortest time between two notifications of this process to sleeping
  *     relays (20 ms). Notifying commits wait for each other in PostgreSQL, so not every append
  *     notifies; a relay that has just found events reads again soon anyway. Zero: never
@@ -18,7 +18,7 @@ import java.time.Duration;
 public record OutboxConfig(
     int partitions, int maxContentBytes, Duration retention, Duration hintInterval) {
   /**
-   * The longest of all durations here; beyond some limit, times leave PostgreSQL's range. Declared
+   * The longest duration allowed; far longer ones leave PostgreSQL's range of times. Declared
    * before the default, which is checked against it.
    */
   static final Duration LONGEST = Duration.ofDays(3650);

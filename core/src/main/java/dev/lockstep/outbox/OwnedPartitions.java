@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What this node is responsible for: the partitions it owns, the sinks, and one {@link
  * SinkPartition} for each sink in each partition. A cursor to be loaded again waits until nothing
- * of it is under way, and no other waits with it. Used by the relay's thread; other threads may
- * read the sinks.
+ * of it is under way, and delays no other. Used by the relay's thread; other threads may read the
+ * sinks.
  */
 final class OwnedPartitions {
   // A slower sink delays the handover, but not its neighbours' deliveries.

@@ -78,7 +78,7 @@ final class OwnedSink {
     return made;
   }
 
-  /** The sink was made, or cannot be. */
+  /** Called once making the sink has succeeded or failed. */
   void made() {
     synchronized (this) {
       pending--;

@@ -181,7 +181,7 @@ final class ReadBatch {
     }
   }
 
-  /** Sends no more of a key that is blocked now; it does not flow when this is finished. */
+  /** Sends no more of a key that is blocked now, and keeps it blocked when this is finished. */
   void block(String key) {
     keys.computeIfPresent(key, (blocked, complete) -> false);
     for (int i = first; i < states.length; i++) {

@@ -141,7 +141,7 @@ public final class Relay implements AutoCloseable {
     } catch (ExecutionException | TimeoutException e) {
       log.warn("Closing the sinks failed or took too long: {}", e.toString());
     }
-    // What a sink has not finished yet is closed when it comes.
+    // A sink or session that is made only after this is closed then.
     executor.shutdownNow();
     timer.shutdownNow();
     if (interrupted) {

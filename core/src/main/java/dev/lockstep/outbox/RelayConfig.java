@@ -13,7 +13,7 @@ import javax.sql.DataSource;
  * @param lease how long after its last heartbeat a node keeps its partitions (10 s)
  * @param heartbeatInterval (2.5 s)
  * @param pollInterval the longest time between two reads of the table, with or without hints (1 s).
- *     After an event the next read comes within milliseconds, and then ever later up to this
+ *     After an event the next read comes within milliseconds; the delay then doubles up to this
  * @param batchRows the most events read at a time, per stream and partition (5,000)
  * @param batchBytes the most content read at a time, per stream and partition; a single event may
  *     be larger (1 MiB)

@@ -6,7 +6,7 @@ import java.util.Optional;
  * A relay's health. A sink that is down is not a failure of the relay: see {@link Relay#sinks}.
  *
  * @param failure what went wrong at the last try, if it failed; for {@link State#ENDED}, why it
- *     ended unasked
+ *     died
  */
 public record RelayHealth(State state, Optional<String> failure) {
 
@@ -18,10 +18,7 @@ public record RelayHealth(State state, Optional<String> failure) {
   public enum State {
     /** It reads and delivers. */
     RELAYING,
-    /**
-     * It retries without success, because the database does not answer for example. It recovers
-     * unaided.
-     */
+    /** The last try failed, for example because the database does not answer. It keeps retrying. */
     FAILING,
     /** It was closed, or it died and gave up its partitions. */
     ENDED

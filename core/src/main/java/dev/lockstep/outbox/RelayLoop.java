@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 final class RelayLoop implements Runnable, ShardListener {
   private static final Logger log = LoggerFactory.getLogger(RelayLoop.class);
-  // Up to this much is repeated after a crash; a longer interval writes less.
+  // Deliveries of about this long are repeated after a crash; a longer interval writes less.
   private static final long WRITE_INTERVAL_NANOS = 20_000_000L;
   private static final long PAUSE_NANOS = 100_000_000L;
   private static final long IDLE_WRITE_NANOS = 20_000_000_000L;
@@ -234,7 +234,7 @@ final class RelayLoop implements Runnable, ShardListener {
     Listening.tell(() -> config.listener().onCursors(accepted, refused));
   }
 
-  /** Time until the next read, the end of a breaker's pause, or a key's retry. */
+  /** Time until the next read or write, the end of a breaker's pause, or a key's retry. */
   private long waitNanos(long now) {
     long wait = reader.waitNanos(now);
     for (SinkPartition sink : owned.all()) {

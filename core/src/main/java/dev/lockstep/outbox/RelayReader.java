@@ -137,15 +137,14 @@ final class RelayReader {
     }
   }
 
-  /** Reads for all cursors in one query; cursors at the same position share the answer. */
+  /** Reads for all cursors together; cursors at the same position share the answer. */
   void look() {
     long now = System.nanoTime();
     boolean due = now - nextLookNanos >= 0;
     Map<ReadRequest, List<SinkPartition>> requests = new LinkedHashMap<>();
     for (SinkPartition sink : owned.all()) {
-      // Reads even while the sink is paused. Otherwise the cursor could find its sink down each
-      // time:
-      // its first event fails before the next read brings one of another key.
+      // Reads even while the sink is paused. Otherwise the sink could be down at each try: the
+      // first event fails before the next read brings one of another key.
       if (sink.mayRead() && sink.cursor.wantsEvents(now) && (due || sink.cursor.isEager())) {
         requests.computeIfAbsent(sink.readRequest(), request -> new ArrayList<>()).add(sink);
       }

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Maintains the segments of the event table: ranges of {@code ord}, and so of transactions. They
- * are made ahead, and emptied and dropped when every sink is past them and no blocked key needs
- * them. A sink's cursor, not a clock, decides what it is past.
+ * are made ahead. They are emptied and dropped after the retention, once every sink is past them
+ * and no blocked key needs them. A sink's cursor, not a clock, decides what it is past.
  */
 final class Segments {
   private static final Logger log = LoggerFactory.getLogger(Segments.class);
@@ -97,7 +97,7 @@ final class Segments {
   private static final String FORGET = "DELETE FROM lockstep.outbox_segment WHERE segment = ?";
 
   // Rows outside all segments: freed like segments, except that give_up_after does not apply. A
-  // key's events go oldest first, or a replay would find a gap: an older segment is emptied before,
+  // key's events go oldest first, or a replay would find a gap: an older segment is emptied first,
   // and a batch takes rows in the order of the primary key.
   private static final String CLEAR_REST =
       """

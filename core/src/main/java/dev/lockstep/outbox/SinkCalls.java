@@ -64,8 +64,8 @@ final class SinkCalls {
   }
 
   /**
-   * Begins a call as soon as fewer than {@link #MAX_HUNG} hang. It counts from its beginning: each
-   * change of a definition makes another one, however short the time between them.
+   * Begins a call as soon as fewer than {@link #MAX_HUNG} hang. It counts as hung from its start,
+   * because definitions may change faster than calls return.
    */
   <T> CompletableFuture<T> beginWhenFree(Callable<T> call) {
     CompletableFuture<T> result = new CompletableFuture<>();
@@ -106,8 +106,8 @@ final class SinkCalls {
   }
 
   /**
-   * Runs what must be run: a close. The number of open sessions bounds it. Once the relay has ended
-   * it runs on the calling thread, which is one that a sink's call has just returned to.
+   * Runs a close, however many calls hang; the number of open sessions bounds the closes. Once the
+   * relay has ended it runs on the calling thread, which has just returned from the sink.
    */
   CompletableFuture<Boolean> always(Runnable call) {
     CompletableFuture<Boolean> result = new CompletableFuture<>();

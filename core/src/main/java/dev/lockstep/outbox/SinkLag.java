@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A sink's lag over all partitions, without blocked keys.
+ * A sink's lag over all partitions. Events of parked and waiting keys count apart.
  *
  * @param events committed but not delivered. Counted up to {@link Outbox#MAX_LAG} per partition to
  *     stay cheap; at that point it means "at least"

@@ -94,7 +94,7 @@ final class SinkPartition {
   }
 
   /**
-   * A session that was being opened is open.
+   * Opening its session has succeeded or failed.
    *
    * @param opened null if opening it failed
    */

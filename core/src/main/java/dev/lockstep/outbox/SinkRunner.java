@@ -154,7 +154,7 @@ final class SinkRunner {
     CompletableFuture<Boolean> call =
         calls.begin(
             () -> {
-              // The sink's own stage goes no further: its methods are the sink's code.
+              // Does not pass on the sink's own stage: its methods are the sink's code.
               var unused =
                   open.session()
                       .deliver(events)

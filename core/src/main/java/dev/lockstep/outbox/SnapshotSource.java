@@ -27,7 +27,7 @@ final class SnapshotSource implements EventSource {
   //
   // Where to begin (w.start): a transaction that ended after the last snapshot either began after
   // it, and then all its events have ord >= that snapshot's xmax; or was running in it, and then
-  // ord is not below the lowest running id. So the range grows only in the one read after a long
+  // ord is not below the lowest such id. So the range grows only in the one read after a long
   // transaction has ended; a transaction that is still open costs nothing. No event has ord >= the
   // xmax of a snapshot that shows it.
   //
@@ -88,8 +88,8 @@ final class SnapshotSource implements EventSource {
   // A plan made while the table was small would collect and sort all of a large one.
   private static final String IN_INDEX_ORDER = "SET LOCAL enable_bitmapscan = off";
 
-  // Time to step over events that a read does not return: those of hours, after a long transaction
-  // has ended, or all below the sequence of a replay.
+  // Time to skip events that a read does not return: hours of them after a long transaction, or all
+  // below a replay's sequence.
   private static final Duration LONG_WAY = Duration.ofMinutes(30);
 
   private final Transactor transactor;
@@ -98,8 +98,8 @@ final class SnapshotSource implements EventSource {
 
   SnapshotSource(Transactor transactor) {
     this.transactor = transactor;
-    // Declared as writing: a standby refuses that, and its connection is dropped. A standby could
-    // answer, but not as the primary would.
+    // Declared as writing: a standby refuses that, and its connection is dropped. A standby's
+    // answer would differ from the primary's.
     this.options = transactor.defaults().withLabel("outbox look").withIndexLookups();
     this.patient = options.withStatementTimeout(LONG_WAY).withDeadline(LONG_WAY);
   }

@@ -2,7 +2,7 @@
  * The outbox: events appended in your transaction, delivered per key in commit order after it.
  *
  * <p>Entry type: {@link dev.lockstep.outbox.Outbox}. It appends events, defines streams and sinks,
- * does what operators order, and starts a {@link dev.lockstep.outbox.Relay}. You may write a {@link
+ * runs operators' actions, and starts a {@link dev.lockstep.outbox.Relay}. You may write a {@link
  * dev.lockstep.outbox.Sink}; a consumer drops repeats with an {@link dev.lockstep.outbox.Inbox}.
  * Users' page: docs/outbox.md. Reasons: docs/adr/017-outbox.md. Words: docs/concepts.md.
  *
