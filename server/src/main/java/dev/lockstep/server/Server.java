@@ -111,7 +111,7 @@ public final class Server implements AutoCloseable {
   }
 
   /**
-   * The same with another clock for rate limits.
+   * The same with another clock for rate limits; only logs the loss of the embedded database.
    *
    * @throws CannotStart with one line that says why
    */

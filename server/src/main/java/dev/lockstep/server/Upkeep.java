@@ -13,7 +13,7 @@ final class Upkeep {
   /** How long an expired hold may still show as held when many expire. */
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(250);
 
-  /** The shortest life of a hold: looking that often finds each one before it expires. */
+  /** Holds last at least this long, so looking this often finds each one before it expires. */
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
   private static final Duration CLAIM_INTERVAL = Duration.ofSeconds(5);

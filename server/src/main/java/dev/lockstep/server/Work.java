@@ -70,7 +70,6 @@ record Work(JobRunner jobs, Scheduling scheduling, List<Endpoint> endpoints, Ope
         node.config().blocks().claims());
   }
 
-  /** Starts housekeeping. */
   void startHousekeeping(Checks checks) {
     opened.add(new Housekeeping(jobs, checks.invariants(), checks.reconciliation()));
   }
@@ -78,7 +77,7 @@ record Work(JobRunner jobs, Scheduling scheduling, List<Endpoint> endpoints, Ope
   /**
    * Starts to run due jobs.
    *
-   * @throws CannotStart if the database has another number of shards than this node's settings
+   * @throws CannotStart if this node's settings have a different number of shards than the database
    */
   void startJobs(List<BackgroundJobs> background) {
     opened.add(jobs);

@@ -51,7 +51,7 @@ final class HealthReader {
         AND s.relname <> 'flyway_schema_history' AND c.relkind <> 'p'
       ORDER BY s.n_dead_tup DESC, 1""";
 
-  // Without a lag in time, a replica is idle or the role may not see it; bytes tell them apart.
+  // No lag in time: the replica is idle, or the role may not see it and its state is unknown.
   private static final String REPLICAS =
       """
       SELECT coalesce(application_name, '') AS application, coalesce(state, 'unknown') AS state,

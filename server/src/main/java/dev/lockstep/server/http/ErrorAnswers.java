@@ -46,9 +46,7 @@ public final class ErrorAnswers {
     routes.errorHandler(405, this::methodNotAllowed);
   }
 
-  /**
-   * Before the database is there, the API is missing altogether, which differs from "not found".
-   */
+  /** Until the database is there, paths of the API are "not ready" rather than "not found". */
   private void notFound(RoutingContext context) {
     Problem problem =
         api == null && ofTheApi(context.request().path())

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Headers of every response: the request id, and protections in browsers. */
+/** Headers of every response: the request id, and protections for browsers. */
 public final class Headers {
   private static final Logger log = LoggerFactory.getLogger(Headers.class);
 
@@ -62,7 +62,7 @@ public final class Headers {
     context.next();
   }
 
-  /** Random but no secret: it need not be hard to guess. */
+  /** Random, but not a secret: it need not be hard to guess. */
   private static String newId() {
     ThreadLocalRandom random = ThreadLocalRandom.current();
     return new UUID(random.nextLong(), random.nextLong()).toString();

@@ -166,9 +166,9 @@ public final class HttpApi implements AutoCloseable {
   }
 
   /**
-   * From here on requests are served from these, which stay the caller's to close.
+   * Serves the API from here on. The caller closes what it passes.
    *
-   * @param wrong what is wrong with each part of this node that works by itself; from memory
+   * @param wrong the problems of each background part of this node; from memory
    */
   public void serve(
       Database migrated,
@@ -219,7 +219,7 @@ public final class HttpApi implements AutoCloseable {
     return port;
   }
 
-  /** Refuses new requests and waits for those in flight, and until their answers are received. */
+  /** Refuses new requests, and waits until clients have the answers to those in flight. */
   public void drain(Duration within) {
     long endNanos = System.nanoTime() + within.toNanos();
     try {

@@ -7,8 +7,8 @@ import dev.lockstep.server.api.Shape;
 import java.util.List;
 
 /**
- * Endpoints for machines, available from the first moment on and documented like the rest of the
- * API. {@link HttpApi} serves them before the database is there and while it stops.
+ * Endpoints for machines, documented like the rest of the API. {@link HttpApi} serves them even
+ * while there is no database.
  */
 public final class Probes {
   static final String METRICS_TYPE = "text/plain; version=0.0.4";

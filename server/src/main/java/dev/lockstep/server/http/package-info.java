@@ -1,7 +1,7 @@
 /**
- * The HTTP face. {@link dev.lockstep.server.http.HttpApi} is where to start: it listens from the
- * first moment on, on several event loops. Probes, metrics and the status page answer even while
- * there is no database; the API answers between start and stop.
+ * The HTTP server. Start with {@link dev.lockstep.server.http.HttpApi}: it listens on several event
+ * loops from the first moment. Probes, metrics and the status page answer even while there is no
+ * database.
  *
  * <p>A request passes {@code dev.lockstep.server.edge} (limits, hosts, senders), then the router:
  * {@code Probes} for machines, {@code dev.lockstep.server.page} for people, {@code

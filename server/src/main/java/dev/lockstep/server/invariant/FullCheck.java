@@ -47,7 +47,7 @@ final class FullCheck implements AutoCloseable {
   private volatile @Nullable JsonObject soFar;
   private String complained = "";
 
-  // Of the thread alone.
+  // Used by the check's thread only.
   private long saidAt;
 
   /**
@@ -99,7 +99,7 @@ final class FullCheck implements AutoCloseable {
     return Optional.ofNullable(soFar);
   }
 
-  /** Once per kind of trouble. */
+  /** Logs a failure unless the check before failed in the same way. */
   private void complain(@Nullable Throwable thrown) {
     String kind = thrown == null ? "" : thrown.getClass().getName();
     if (thrown != null && !kind.equals(complained)) {

@@ -43,8 +43,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Compares all records of stock and money with each other: recent changes every minute, on one
- * node; everything at times and on request. It pauses a pool whose records differ, and all pools of
- * a campaign whose books differ, with the finding as the reason. The latest report is stored for
+ * node; everything regularly and on request. It pauses a pool whose records differ, and all pools
+ * of a campaign whose books differ, with the finding as the reason. The latest report is stored for
  * all nodes to show.
  *
  * <p>A full check runs in short slices on a dedicated thread, on one node at a time. A request for
@@ -207,7 +207,7 @@ public final class Invariants implements AutoCloseable {
         .map(Answer::ok);
   }
 
-  /** This node's progress so far; or what is known, if another node is checking. */
+  /** This node's progress so far, or the latest report if another node is checking. */
   private JsonObject unfinished() {
     JsonObject known =
         full.soFar()

@@ -33,18 +33,18 @@ import org.slf4j.LoggerFactory;
  * arrival. Then nobody asks until a hint names the queue, the next job is due, a lease ends, or a
  * poll is due.
  *
- * <p>Few queues ask at a time, and polls of many queues become rarer, so that those who wait delay
- * neither buyers nor each other's jobs.
+ * <p>Few queues ask at a time, and each polls less often when many wait, so that waiters delay
+ * neither buyers nor each other.
  *
  * <p>Everything except {@link #claim} and {@link #close} runs on one event loop, without a lock.
  */
 final class ClaimDesk implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClaimDesk.class);
 
-  /** How often a queue is asked without a reason; less often where so many wait for a turn. */
+  /** How often a queue is polled; less often when many queues have waiters. */
   private static final long POLL_MS = 1_000;
 
-  /** The polls of all queues together are at least this far apart. */
+  /** The polls of all queues together are on average at least this far apart. */
   private static final long BETWEEN_POLLS_MS = 5;
 
   /** Hints come for every job; after an empty answer, wait at least this long. */
@@ -256,7 +256,7 @@ final class ClaimDesk implements AutoCloseable {
     return allServed;
   }
 
-  /** For claims that their claimers never hear of. */
+  /** Gives back claims whose claimers never hear of them. */
   void giveBack(List<ClaimToken> unheard) {
     if (!unheard.isEmpty()) {
       workers

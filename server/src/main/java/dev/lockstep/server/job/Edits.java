@@ -14,7 +14,7 @@ import java.util.function.Function;
 
 /** What edits of jobs and edits of schedules share. */
 public final class Edits {
-  /** Why an edit changed nothing, given the problem if it is gone; empty if it did. */
+  /** The problem of an edit, given the one to report if its subject is gone; empty if it worked. */
   private static final Cases<EditResult, Function<Problem, Optional<Problem>>> REFUSALS =
       Cases.<EditResult, Function<Problem, Optional<Problem>>>over(EditResult.class)
           .when(EditResult.Edited.class, edited -> whenGone -> Optional.empty())

@@ -66,7 +66,7 @@ final class JobJson {
     JsonArray attempts = new JsonArray();
     failed.forEach(one -> attempts.add(attempt(one.number(), one.at(), one.error())));
     if (job.state() == JobState.DONE) {
-      // After a retry by hand, that many may have failed before.
+      // A retry by hand resets the job's count; its failed attempts keep their numbers.
       int before = failed.isEmpty() ? job.attempts() : failed.get(failed.size() - 1).number();
       attempts.add(attempt(before + 1, job.endedAt().orElse(job.due()), null));
     }

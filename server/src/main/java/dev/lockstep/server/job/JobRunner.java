@@ -165,8 +165,8 @@ public final class JobRunner implements AutoCloseable {
   }
 
   /**
-   * Ensures that every recurring task has its job, which somebody may have cancelled or which may
-   * have died. Several nodes may do so at once; the key admits one job.
+   * Ensures that every recurring task has its job, which may have been cancelled or may be dead.
+   * Several nodes may do so at once; the key admits one job.
    */
   public void ensureRecurring() {
     List<NewJob> wanted =
@@ -236,8 +236,8 @@ public final class JobRunner implements AutoCloseable {
   }
 
   /**
-   * Snoozes instead of ending, so that a failure waits as long as a success, however many there
-   * were.
+   * Snoozes instead of ending. A failure always waits for {@code afterFailure}, however many came
+   * before.
    */
   private static Outcome again(Recurring recurring, JobContext job) throws InterruptedException {
     try {

@@ -167,7 +167,7 @@ final class WorkApi {
         .map(claimed -> Answer.ok(WorkJson.claims(claimed)));
   }
 
-  /** A key may have ended while it waited: its holder gets no job any more, and others do. */
+  /** If the API key ended during the wait, the jobs go back for other claimers. */
   private Future<List<ClaimedJob>> handed(Future<Void> keyIsGood, List<ClaimedJob> claimed) {
     return keyIsGood
         .map(good -> claimed)

@@ -56,7 +56,7 @@ final class CallerRates {
     require(unknownKeys.take(network), "Too many unknown keys came from this address.");
   }
 
-  /** Counts a key that has ended, although formerly good keys are always looked up. */
+  /** Counts a formerly good key that has ended; such a key is looked up whatever the rate. */
   void wasUnknown(String network) {
     unknownKeys.take(network);
   }

@@ -69,14 +69,14 @@ final class KeyCache {
     return unknown.size();
   }
 
-  /** How many keys were forgotten so far: to be asked before a key is looked up. */
+  /** How many keys were forgotten so far. Read it before a look-up, for {@link #keep}. */
   long revocations() {
     return revocations.get();
   }
 
   /**
-   * Remembers a key that is good. If any key was revoked here since it was looked up, this may be
-   * the one: then it is looked up again when it comes next.
+   * Remembers a key that is good. If any key was revoked here since the look-up, it may be this
+   * one, so the next request looks it up again.
    *
    * @param before the {@link #revocations} before the look-up
    */
@@ -89,7 +89,7 @@ final class KeyCache {
     long now = nanoTime.getAsLong();
     ByteBuffer key = ByteBuffer.wrap(hash);
     entries.put(key, new Entry(live.principal(), now + age.toNanos()));
-    // Looked at afterwards: one that is revoked from now on finds the entry and removes it.
+    // Checked afterwards: a revocation from now on finds the entry and removes it.
     if (revocations.get() != before) {
       entries.put(key, new Entry(live.principal(), now));
     }

@@ -155,7 +155,7 @@ final class KeyTable {
     }
 
     /**
-     * @throws IllegalArgumentException or {@link DateTimeException} if it is none
+     * @throws IllegalArgumentException or {@link DateTimeException} if the text is malformed
      */
     static SortKey parse(String text) {
       // Years have four digits; the database cannot store times far outside that range.
@@ -207,8 +207,8 @@ final class KeyTable {
   }
 
   /**
-   * The caller commits. Whether the key still lives is decided here, under its idempotency key: a
-   * repetition that comes after its end is answered with what was made.
+   * The caller commits. Expiry is checked here, under the idempotency key, so that a repetition
+   * after the key has expired still gets what was made.
    *
    * @throws dev.lockstep.server.api.ProblemException if it would have expired already
    */

@@ -42,8 +42,8 @@ import java.util.UUID;
 import java.util.function.LongSupplier;
 
 /**
- * Keys of operators, services and buyers: made, shown, revoked, and told apart when they come back
- * with a request. Thread-safe.
+ * Makes, shows and revokes the keys of operators, services and buyers, and authenticates requests
+ * by them. Thread-safe.
  */
 public final class Keys implements Authenticator {
   /** Leaves room for the role in front, within the name length of holds and idempotency keys. */
@@ -257,7 +257,7 @@ public final class Keys implements Authenticator {
             });
   }
 
-  /** Removes expired visitors, a few at a time. Blocks. */
+  /** Removes up to a thousand expired visitors. Blocks. */
   public int removeOldVisitors() {
     return table.removeOlderThan(VISITOR_AGE, SHOP);
   }

@@ -28,12 +28,12 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 final class LookUps {
-  /** More than one address may have connections. */
+  /** By default twice the connections that one address may have. */
   static final int MAX_WAITING = 2_000;
 
   private final TokenBuckets unknownKeys;
 
-  /** The networks with a look-up under way; the set is its own lock. */
+  /** The networks with a look-up under way; the map is its own lock. */
   private final Map<String, Line> lines = new HashMap<>();
 
   LookUps(TokenBuckets unknownKeys) {

@@ -6,7 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.Base64;
 
-/** A key in clear. It is never logged: {@link #toString()} shows only its first letters. */
+/** A key in clear text. It is never logged: {@link #toString()} shows only its first letters. */
 public final class Secret {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int RANDOM_BYTES = 32;
@@ -36,7 +36,7 @@ public final class Secret {
   }
 
   /**
-   * Enough to tell keys apart, too little to guess the rest: a generated key has 43 more
+   * Enough to tell keys apart, too little to guess the rest: a generated key has 37 more
    * characters.
    */
   String prefix() {

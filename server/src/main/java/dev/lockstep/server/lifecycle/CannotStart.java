@@ -15,9 +15,7 @@ public final class CannotStart extends RuntimeException {
     super(message);
   }
 
-  /**
-   * The port cannot be had. The system says why, and each transport throws it as something else.
-   */
+  /** Explains by the message: each transport throws another type for a port that is taken. */
   public static CannotStart listening(int port, Throwable cause) {
     String why = String.valueOf(cause.getMessage());
     String problem =

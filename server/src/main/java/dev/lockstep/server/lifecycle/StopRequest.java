@@ -8,13 +8,11 @@ import org.jspecify.annotations.Nullable;
  * Turns SIGTERM and Ctrl-C into an orderly end of the thread that started the server.
  *
  * <p>Only that thread opens and closes things. The JVM's shutdown hook just asks, waits for a
- * bounded time, and then ends the process with code 0, because the JVM's own 143 and 130 look like
- * failures.
+ * bounded time, and then ends the process: with code 0, because the JVM's own 143 and 130 look like
+ * failures, or with 1 if the time was too short.
  */
 public final class StopRequest implements AutoCloseable {
-  /**
-   * Longer than {@code Server.close} takes, and as long as most supervisors wait before SIGKILL.
-   */
+  /** Longer than {@code Server.close} takes, and as long as Docker waits before SIGKILL. */
   private static final long STOP_TIMEOUT_SECONDS = 10;
 
   private final Thread starter = Thread.currentThread();
@@ -32,12 +30,12 @@ public final class StopRequest implements AutoCloseable {
     return stop;
   }
 
-  /** From now on {@link #await} reports a request; before, it interrupts the start. */
+  /** From now on {@link #await} reports a request; before, a request interrupts the start. */
   public synchronized void startFinished() {
     starting = false;
   }
 
-  /** Whether the user asked for it. */
+  /** Whether a signal requested the stop, rather than {@link #fail}. */
   public boolean requested() {
     return requested.getCount() == 0 && failure == null;
   }

@@ -13,10 +13,10 @@ import org.slf4j.LoggerFactory;
 public final class StopTime {
   private static final Logger log = LoggerFactory.getLogger(StopTime.class);
 
-  /** Ends something. */
+  /** Ends one or more resources. */
   @FunctionalInterface
   public interface Ending {
-    /** Ends it within this time; after that nobody waits for it any more. */
+    /** Ends it within this time; after that, nobody waits for it. */
     void end(Duration within) throws Exception;
   }
 

@@ -36,7 +36,7 @@ public final class Mailer implements AutoCloseable {
     this.client = MailClient.create(vertx, settings(config));
   }
 
-  /** The client verifies certificate names itself, unless a name is set here. */
+  /** The client verifies certificate names by default. */
   private static MailConfig settings(SmtpConfig config) {
     MailConfig settings =
         new MailConfig()
@@ -97,8 +97,8 @@ public final class Mailer implements AutoCloseable {
   }
 
   /**
-   * A client cannot give up a message, and whatever the server says, however little, keeps its
-   * connection. Those that come next get connections of another client; this one ends with its own.
+   * A client cannot cancel a message, and every byte from the server keeps the connection open. So
+   * later messages go through a new client, and this one closes with its connections.
    */
   private synchronized void replace(MailClient stuck) {
     if (client == stuck) {
@@ -121,7 +121,7 @@ public final class Mailer implements AutoCloseable {
         : new Failed(reason);
   }
 
-  /** The client takes what is no answer of SMTP, as from a server of another kind, for a 500. */
+  /** The client reports an answer that is not SMTP, such as HTTP, as a 500. */
   private static boolean saysItsCode(SMTPException answer) {
     return answer.getReplyMessage().startsWith(Integer.toString(answer.getReplyCode()));
   }

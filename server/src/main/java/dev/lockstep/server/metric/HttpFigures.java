@@ -38,7 +38,7 @@ public final class HttpFigures {
     metrics.gauge("lockstep.http.requests.in.flight", "Requests being answered.", inFlight::sum);
   }
 
-  /** A handler before all others: counts the request now, and its answer once sent. */
+  /** A handler that counts the request now, and its answer once sent. */
   public void count(RoutingContext context) {
     long beganNanos = System.nanoTime();
     inFlight.increment();

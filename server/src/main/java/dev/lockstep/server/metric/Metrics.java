@@ -132,7 +132,7 @@ public final class Metrics {
         .register(registry);
   }
 
-  /** Stops showing it. */
+  /** No longer shows this counter. */
   void remove(Counter counter) {
     registry.remove(counter);
   }

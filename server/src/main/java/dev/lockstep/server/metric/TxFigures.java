@@ -24,7 +24,7 @@ final class TxFigures implements TxListener {
     this.metrics = metrics;
     this.connectionWait =
         metrics.timer("lockstep.database.connection.wait", "Wait for a pooled connection.");
-    // Registered at zero: alerts rest on them.
+    // Registered at zero, because alerts use them.
     for (String label :
         List.of(
             JobsConfig.CLAIM_TRANSACTION,

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Tells public addresses. In IPv4, everything except special-purpose ranges; in IPv6, only global
- * unicast, except the parts that lead elsewhere. IPv6 addresses that embed an IPv4 address for a
- * gateway (6to4, Teredo, NAT64, ISATAP) are always refused.
+ * Recognizes public addresses. In IPv4, everything except special-purpose ranges; in IPv6, only
+ * global unicast, except the parts that lead elsewhere. IPv6 addresses that embed an IPv4 address
+ * for a gateway (6to4, Teredo, NAT64, ISATAP) are always refused.
  */
 final class PublicAddress {
   /** A range of addresses and its purpose. */
@@ -61,9 +61,7 @@ final class PublicAddress {
 
   private PublicAddress() {}
 
-  /**
-   * The special purpose of this address; empty if it is public. IPv4 within IPv6 counts as IPv4.
-   */
+  /** The special purpose of this address; empty if it is public. IPv4-mapped IPv6 is IPv4. */
   static Optional<String> otherPurpose(InetAddress address) {
     byte[] bytes = address.getAddress();
     for (Range range : SPECIAL) {

@@ -93,7 +93,7 @@ public record Target(boolean secure, String host, int port, String path) {
     return uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
   }
 
-  /** As it is sent: what is not ASCII is percent-encoded UTF-8. */
+  /** As sent: other characters than ASCII become percent-encoded UTF-8. */
   private static String path(URI given) {
     URI uri = URI.create(given.toASCIIString());
     String path = uri.getRawPath() == null || uri.getRawPath().isEmpty() ? "/" : uri.getRawPath();

@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  * Appends sale events to the stream {@link #STREAM}, keyed by campaign, on the connection of the
  * transaction that makes them true; the caller commits. Thread-safe.
  *
- * <p>Locks the campaign's key, after stock and purchases and before a draw.
+ * <p>Locks the campaign's outbox key: after stock, purchases and accounts, before a draw.
  */
 public final class SaleEvents implements CampaignListener, DrawListener {
   public static final String STREAM = "sales";
@@ -65,7 +65,7 @@ public final class SaleEvents implements CampaignListener, DrawListener {
   }
 
   /**
-   * Appends sales of one campaign, after {@link #ending}, which has locked the campaign's key. So
+   * Appends {@code campaign.soldOut} if no pool has units left. {@link #ending} has locked the key:
    * if two transactions sell the last units of two pools, the second sees the first's sale.
    */
   public void sold(Exchange exchange, List<Ended> sales) throws SQLException {

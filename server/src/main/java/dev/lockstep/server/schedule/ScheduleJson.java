@@ -125,8 +125,8 @@ final class ScheduleJson {
   }
 
   /**
-   * For a body with {@code at}: an instant that has just passed becomes the current one; an older
-   * one is refused.
+   * For a body with {@code at}: an instant that has just passed becomes the next full second; an
+   * older one is refused.
    */
   static JsonObject withTimeToCome(JsonObject body, Instant now) {
     Instant at = When.at(body.getJsonObject("when"));

@@ -157,7 +157,7 @@ public final class Scheduling {
         () -> {
           ScheduleId id = schedules.nextId();
           Act act = Act.of(request, "make schedule", id.toString());
-          // Not recorded as an action: programs create thousands, and their own records say why.
+          // Only operators' are recorded: programs create thousands and keep their own records.
           boolean kept = request.principal().role() == Role.OPERATOR;
           TxWork<Answer> work =
               connection -> {

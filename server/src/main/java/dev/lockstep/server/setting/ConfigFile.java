@@ -17,7 +17,7 @@ import java.util.Map;
 /**
  * A file of lines {@code name = value}. Lines that begin with {@code #} or {@code !} are comments.
  * Space around names and values is ignored; nothing is escaped, so passwords and backslashes stand
- * as they are. UTF-8, with either kind of line end.
+ * as they are. UTF-8, with any kind of line end.
  *
  * @param lines the values by name, in file order
  * @param problems what could not be read

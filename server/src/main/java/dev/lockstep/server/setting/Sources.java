@@ -23,7 +23,7 @@ public final class Sources {
   /** No sources. */
   public static final Sources NONE = of(Map.of(), Map.of());
 
-  /** Names for the script and the tests: not settings of the server, but valid. */
+  /** Valid, but not settings: the file's name, and names for the script, tests or old releases. */
   private static final Set<String> ELSEWHERE =
       Set.of(
           CONFIG_VARIABLE,

@@ -36,8 +36,6 @@ final class EventApi implements CompletionEvents {
   /** Per request. */
   static final int MAX_EVENTS = 1_000;
 
-  /** Per request. */
-
   /** The scope of events' idempotency keys; campaigns use their ids. */
   private static final long ONCE_SCOPE = -2;
 

@@ -31,8 +31,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Stopped keys of a sink, and the operators' remedies; each action is recorded with who and why.
- * Thread-safe.
+ * Parked and waiting keys of a sink, and what operators can do about them. Each action is recorded
+ * with its actor and reason. Thread-safe.
  */
 final class KeyApi {
   /** Longer keys are refused when an event is appended. */
@@ -183,7 +183,7 @@ final class KeyApi {
   }
 
   /**
-   * @param key from the body, for keys that no path can name, such as {@code ..}
+   * @param key from the path, or from the body: no path can name a key such as {@code ..}
    */
   private Future<Answer> retry(Request request, String key) {
     KeyAddress address = KeyAddress.of(request).with(key);

@@ -27,7 +27,7 @@ final class StreamJson {
   static final int MAX_KEY_LENGTH = 400;
   static final int MAX_TYPE_LENGTH = 200;
 
-  /** How many stopped keys a sink shows; a separate list has all. */
+  /** How many parked and waiting keys a sink shows; a separate list has all. */
   static final int SHOWN_KEYS = 20;
 
   private static final long ANY = Long.MAX_VALUE;

@@ -28,13 +28,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Posts each event to a URL, signed; per key one at a time, the next after a 2xx. Has connections
- * of its own, so that no other sink waits for them.
+ * Posts each event to a URL, signed; per key one at a time, the next after a 2xx. Has its own
+ * connections, so that no other sink waits for them.
  *
  * <p>An answer that blames the event parks its key. One that blames the receiver or us, or no
- * answer, makes the whole sink pause. But if other events got through since this very event failed,
- * the failure counts as an attempt at the event; otherwise one event that crashes its receiver
- * would hold up all others forever.
+ * answer, makes the whole sink pause. But if an event fails with a 5xx or no answer, and others got
+ * through since its last such failure, that counts as an attempt at the event; otherwise one event
+ * that crashes its receiver would hold up all others forever.
  */
 final class WebhookSink implements Sink {
   /** Per partition; with sixteen partitions, as many as a receiver may have connections. */
@@ -127,7 +127,7 @@ final class WebhookSink implements Sink {
   }
 
   private CompletionStage<List<SinkResult>> post(List<Event> events) {
-    // One, as maxInFlight says.
+    // A sink with a maxInFlight gets single events.
     Event event = events.get(0);
     byte[] body =
         settings.format() == Format.CLOUDEVENTS
