@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Ends expired claims in the caller's transaction: counts an attempt for each job and makes dead
- * letters of those that had their last.
+ * Ends expired claims in the caller's transaction: counts an attempt for each job; jobs without
+ * attempts left become dead letters.
  *
  * <p>Waits for no lock. It skips a claim that another transaction is ending, and leaves a claim in
  * place while its job is locked. Until it is ended, an expired claim's token is void and its lane

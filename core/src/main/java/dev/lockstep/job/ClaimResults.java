@@ -124,7 +124,7 @@ final class ClaimResults {
     this.ids = ids;
   }
 
-  /** A claimed job whose row and claim this transaction has locked. */
+  /** A job whose row this transaction has locked, and its claim if it has one. */
   record Held(
       JobId id,
       String queue,

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Claims jobs of one queue for a list of requests, in one transaction.
  *
- * <p>The lock on the queue's row admits one claiming transaction per queue, across all nodes. Only
- * then are lane order, lane limits and the rate exact. Jobs' rows are neither locked nor written.
- * The primary key of {@code job_claim} also guarantees one claim per job.
+ * <p>The lock on the queue's row admits one claiming transaction per queue, across all nodes. That
+ * makes lane order, lane limits and the rate exact. Jobs' rows are neither locked nor written. The
+ * primary key of {@code job_claim} also guarantees one claim per job.
  */
 final class ClaimTable {
   private static final String MAKE_QUEUE =
@@ -227,7 +227,7 @@ final class ClaimTable {
     write.send();
     Map<UUID, ClaimedJob> byToken = new HashMap<>();
     claimed.list().forEach(job -> byToken.put(job.token().lease(), job));
-    // In due order, each to the request its claim was written for.
+    // In the order read, each to the request its claim was written for.
     List<Optional<ClaimedJob>> inOrder = new ArrayList<>();
     tokens.forEach(token -> inOrder.add(Optional.ofNullable(byToken.get(token))));
     shares.give(inOrder);

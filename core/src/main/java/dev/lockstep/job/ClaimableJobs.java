@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * without a lane, and the head of each lane by the index {@code job_lane}.
  */
 final class ClaimableJobs {
-  /** Rows checked per shard before switching to the second search. */
+  /** Rows checked per shard before switching to the two searches. */
   static final int WALK = 100;
 
   // The leading expression of the index job_lane.
@@ -39,7 +39,7 @@ final class ClaimableJobs {
       AND j.queue = x.queue AND j.priority = x.priority AND j.due <= now()\
       """;
 
-  // A job that its row says a worker runs stays that worker's until the worker is dead.
+  // A job marked as running stays with its worker until that worker is dead.
   private static final String TO_BE_HAD =
       """
       (j.wait_until IS NULL OR j.wait_until <= now()) AND j.keeper IS NULL

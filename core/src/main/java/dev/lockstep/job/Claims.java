@@ -53,7 +53,7 @@ public final class Claims {
   /**
    * The result of {@link #claim}.
    *
-   * @param jobs one list per request, in due order
+   * @param jobs one list per request: by priority, then roughly in due order
    * @param nextMs if a request got no jobs: in how many milliseconds to ask again unless a hint
    *     comes first; empty if unknown
    * @param served no jobs were claimed because a worker serves the queue
@@ -135,8 +135,8 @@ public final class Claims {
   }
 
   /**
-   * Ends expired claims of all queues: counts an attempt for each job, and makes dead letters of
-   * those that had their last. {@link #claim} does this for its own queue. Commits in small
+   * Ends expired claims of all queues: counts an attempt for each job, and jobs without attempts
+   * left become dead letters. {@link #claim} does this for its own queue. Commits in small
    * transactions.
    *
    * @return how many claims were ended

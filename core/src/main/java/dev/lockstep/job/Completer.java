@@ -9,9 +9,9 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Completes jobs: passes each result to the writer of its shard. Two writers share the shards, so
- * that one sends while the other waits for its COMMIT to reach the disk; one of them writes all
- * results of a shard, in order. The result of a job with effects is written by the handler's thread
- * instead, in its own transaction.
+ * that one sends while the other waits for its COMMIT to reach the disk. Each shard has one writer,
+ * which handles its results in order. The result of a job with effects is written by the handler's
+ * thread instead, in its own transaction.
  */
 final class Completer {
   private static final int WRITERS = 2;
@@ -66,7 +66,7 @@ final class Completer {
     writerOf(lease).add(new WriterInput.Mark(lease, running));
   }
 
-  /** Completes when all results so far are written and the running jobs are marked. */
+  /** Completes when earlier results are written or deferred and the running jobs are marked. */
   CompletableFuture<Void> handOver(Lease lease, List<Task> running) {
     CompletableFuture<Void> marked = new CompletableFuture<>();
     writerOf(lease).add(new WriterInput.HandOver(lease, running, marked));

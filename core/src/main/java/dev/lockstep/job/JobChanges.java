@@ -251,7 +251,7 @@ final class JobChanges {
         FORGET_ALL_ATTEMPTS,
         SqlArray.smallints(gone.stream().map(job -> (short) job.id().shard()).toList()),
         SqlArray.uuids(gone.stream().map(job -> job.id().value()).toList()));
-    // As keys are claimed, so that a batch that claims some of them cannot deadlock with this.
+    // In the order in which batches claim keys, so that the two cannot deadlock.
     gone.stream()
         .filter(job -> job.uniqueKey() != null)
         .sorted(

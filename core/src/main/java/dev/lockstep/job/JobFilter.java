@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Selects jobs that match every part that is given. */
+/** Selects jobs that match every given part. */
 public record JobFilter(Optional<String> queue, Optional<String> kind, Optional<String> text) {
   public static final JobFilter ALL =
       new JobFilter(Optional.empty(), Optional.empty(), Optional.empty());

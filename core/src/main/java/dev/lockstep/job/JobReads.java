@@ -117,7 +117,7 @@ final class JobReads {
   private static final Comparator<JobRow> IN_ORDER =
       Comparator.comparing(JobRow::due).thenComparing(JobRow::id);
 
-  // Rows stepped over per look, some tens of milliseconds; and the minimum per stream.
+  // Rows one read steps over: some tens of milliseconds. Then the minimum per stream.
   private static final int MAX_WALK = 20_000;
   private static final int MIN_WALK = 500;
 

@@ -174,7 +174,7 @@ public final class Jobs {
 
   /**
    * Lists every queue that has jobs or settings. Counts whole tables: meant for people, not for
-   * every second.
+   * frequent polling.
    */
   public List<QueueView> queues() {
     return transactor.call(transactor.defaults().asReadOnly(), JobQueries::queues);

@@ -15,12 +15,12 @@ import java.util.function.Consumer;
 
 /**
  * The lanes of a stream: how many of their jobs are kept in memory, and which closed lanes need a
- * separate read. A closed lane either has enough jobs in memory; or is <em>to be read</em> now; or
- * <em>later</em>, because its first job must wait; or waits for one of its jobs to end, because its
- * places are taken and there is no room for more. Guarded by the memory's lock.
+ * separate read. A closed lane has enough jobs in memory, or is <em>to be read</em> now, or
+ * <em>later</em> (its first job must wait), or waits for one of its jobs to end (its places are
+ * taken, and there is no room for more). Guarded by the memory's lock.
  */
 final class Lanes {
-  /** Jobs of one lane kept in memory behind those that run; more are read when these are gone. */
+  /** Jobs of one lane kept in memory behind those that run; more are read when few are left. */
   static final int MAX_WAITING = 64;
 
   /** The same for all lanes together: other jobs need room too. */

@@ -9,7 +9,7 @@ final class NameRule {
   private NameRule() {}
 
   /**
-   * @throws IllegalArgumentException for a blank or too long name, NUL, or half a character
+   * @throws IllegalArgumentException for a blank or too long name, NUL, or an unpaired surrogate
    */
   static void require(String what, String name) {
     StorableText.require(what, name, MAX_LENGTH);

@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param concurrency jobs this worker runs at a time
  * @param readAhead due jobs it keeps in memory (1,000, or the concurrency if greater). Other nodes
  *     never wait for them, since each shard has one owner
- * @param firstBackoff the longest wait after the first failure; doubles with each (1 s)
+ * @param firstBackoff the longest wait after the first failure; doubles with each further one (1 s)
  * @param maxBackoff the longest wait after any failure (1 h)
  */
 public record QueueConfig(

@@ -18,7 +18,7 @@ import java.util.UUID;
  * Recovers a claimed queue's jobs whose rows or records name a dead worker. Normally the next owner
  * of the shard does this ({@link ShardRecovery}), but a claimed queue may never have one.
  *
- * <p>Counts an attempt for each job; those that had their last become dead letters. Waits for no
+ * <p>Counts an attempt for each job; jobs without attempts left become dead letters. Waits for no
  * lock: a locked job is recovered once the lock is released.
  */
 final class QueueRecovery {

@@ -115,7 +115,7 @@ final class QueueState {
     return left == 0 || left == config.readAhead() / 2;
   }
 
-  /** Call after each move of a task; {@link #add} and {@link #begun} count the moves before. */
+  /** Call after each move; {@link #add} and {@link #begun} count moves to READY and RUNNING. */
   void moved(Task task, TaskState from, TaskState to) {
     if (from == TaskState.RUNNING) {
       running.decrementAndGet(task.row.priority().code());

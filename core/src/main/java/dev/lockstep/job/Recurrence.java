@@ -79,7 +79,7 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
   public record Occurrence(LocalDateTime local, Instant at) {}
 
   /**
-   * The runs due after some time away.
+   * The occurrences to run now, and the next one.
    *
    * @param run the missed occurrences to run, in order
    * @param next the first that is not due yet
@@ -147,8 +147,8 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
 
   /**
    * Returns the last occurrences up to now. If they are few, it walks from the start. If not, it
-   * searches for a start that leaves enough and still few: first by assuming even spacing, then by
-   * halving. No two occurrences share an instant, so such a start exists.
+   * searches for a start that leaves enough but not too many, in turn by assuming even spacing and
+   * by halving. No two occurrences share an instant, so such a start exists.
    */
   private Due latest(Instant after, Instant now, int wanted) {
     int most = 4 * wanted + SHORT_WALK;
@@ -238,7 +238,7 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
         };
   }
 
-  /** The first time in the gap, if gap times run after it. */
+  /** The first local time in the gap, if the policy is {@link Gap#NEXT}. */
   private Optional<LocalDateTime> leftOut(ZoneOffsetTransition change) {
     return change.isGap() && gap == Gap.NEXT
         ? times

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * job was changed, or another node runs it.
  */
 final class ResultBatch {
-  // Locks the owner's rows only; just an edit of the same job would wait.
+  // Locks only rows this node owns, so only edits of the same jobs can wait.
   private static final String DELETE =
       """
       DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)

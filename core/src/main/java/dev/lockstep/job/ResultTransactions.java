@@ -162,7 +162,7 @@ final class ResultTransactions {
     }
   }
 
-  /** Another transaction holds the job's row for long. Rolls the effects back. */
+  /** Another transaction has held the job's row for too long. Rolls the effects back. */
   private static final class JobLocked extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -228,7 +228,7 @@ final class ResultTransactions {
   /**
    * Writes the results of unlocked jobs and ends their tasks.
    *
-   * @return the others; nothing of them is written
+   * @return the locked ones, which are not written
    */
   List<JobResult> writeUnlocked(List<JobResult> all) {
     List<JobResult> locked = new ArrayList<>();
@@ -313,7 +313,7 @@ final class ResultTransactions {
 
   /** Groups by fence, in shard order. */
   private static Map<ResultFence, List<JobResult>> inOrder(List<JobResult> all) {
-    // Two maps: no record is made per result.
+    // Two maps, to avoid making a fence per result.
     Map<Lease, List<JobResult>> byEpoch = new HashMap<>();
     Map<Lease, List<JobResult>> byMark = new HashMap<>();
     for (JobResult one : all) {

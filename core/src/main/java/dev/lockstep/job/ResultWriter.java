@@ -21,10 +21,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A thread that writes results: everything queued, in one transaction. Results of locked jobs are
- * deferred together and retried until the lock is released. If a batch fails for another reason
- * than an unavailable database, it is halved until the failing result is alone; that one is
- * deferred and the others go on. A result that the database keeps rejecting becomes a failed
- * attempt of its job, with the reason.
+ * deferred together and retried until the lock is released. If a batch fails and one of its results
+ * may be to blame, it is halved until the failing result is alone; that one is deferred and the
+ * others go on. A result that the database keeps rejecting becomes a failed attempt of its job,
+ * with the reason.
  */
 final class ResultWriter {
   private static final Logger log = LoggerFactory.getLogger(ResultWriter.class);
@@ -33,7 +33,7 @@ final class ResultWriter {
   // For locked results, which are cheap to retry.
   private static final int MAX_DOUBLINGS_LOCKED = 3;
 
-  /** Tries of a result that carries no text: the fault may lie elsewhere, and pass. */
+  /** How often a result without text is tried: the fault may lie elsewhere, and pass. */
   private static final int MAX_FAILURES = 6;
 
   /**
@@ -57,7 +57,7 @@ final class ResultWriter {
   /**
    * A result that could not be written.
    *
-   * @param locked only because another transaction has locked its job
+   * @param locked whether the only cause is that another transaction has locked its job
    */
   private record Deferred(
       JobResult result, int failures, boolean replaced, boolean locked, long nextNanos) {}

@@ -214,7 +214,7 @@ public final class Schedules {
         });
   }
 
-  /** The schedule a job is the tick of, if it is one. */
+  /** The schedule whose tick this job is; empty if the job is no tick. */
   static Optional<ScheduleId> ofTick(String queue, String kind, String payload) {
     return queue.equals(QUEUE) && kind.equals(TICK)
         ? Optional.of(Tick.read(payload).schedule())

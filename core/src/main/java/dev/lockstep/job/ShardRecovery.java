@@ -44,8 +44,8 @@ final class ShardRecovery {
 
   // A loose index scan: one step per queue and priority of the shard. Two with the same hash count
   // as one here; the factor in SUSPECTS leaves room for that. Of a lane only the first jobs can
-  // have run: without that condition, a deep lane would hide all jobs behind it, and one that
-  // kills its worker would do so for ever.
+  // have run: without that condition, a deep lane would hide all jobs behind it, and a job there
+  // that kills its worker would do so for ever.
   private static final String MAY_HAVE_RUN =
       """
       WITH RECURSIVE stream AS (
@@ -127,7 +127,7 @@ final class ShardRecovery {
     this.maxCrashes = maxCrashes;
   }
 
-  /** Marks suspects. Call before any job of the shard runs. */
+  /** Makes suspects of jobs that may have been running. Call before any job of the shard runs. */
   void suspectRunningJobs(Lease lease) {
     try {
       suspect(lease, SUSPECT_ALL);

@@ -42,7 +42,7 @@ final class StragglerTable {
       WHERE a.shard = ? AND a.id = x.id AND a.member = x.member AND %s"""
           .formatted(Lease.FENCE);
 
-  // Each takes its own statements, and a round trip is limited to 65,535 parameters.
+  // Each record takes its own statements, and a round trip is limited to 65,535 parameters.
   private static final int REMOVAL_BATCH = 1_000;
 
   private final Transactor transactor;

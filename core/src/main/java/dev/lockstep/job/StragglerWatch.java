@@ -52,7 +52,7 @@ final class StragglerWatch {
   /**
    * Releases lanes whose jobs have ended elsewhere.
    *
-   * @param againMs when to check again if there still are stragglers
+   * @param againMs in how many milliseconds to check again if stragglers remain
    */
   void lookAfter(long againMs) {
     removeEnded(againMs);

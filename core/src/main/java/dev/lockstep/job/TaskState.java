@@ -42,9 +42,7 @@ enum TaskState {
   HANDED_OVER,
   /** Its shard was lost while it ran. Its result will be refused. */
   LOST,
-  /**
-   * Its result is written, or it was given back. Remembered until no read under way can return it.
-   */
+  /** Result written or refused, or job given back. Kept until no read under way can return it. */
   ENDED;
 
   private static final Map<TaskState, Set<TaskState>> MOVES =

@@ -55,7 +55,7 @@ public final class Worker implements AutoCloseable {
   private final HintListener hints;
   private final WorkerThread reader;
   private final List<WorkerThread> runners = new ArrayList<>();
-  // A job that was there at two crashes runs alone: no second such job beside it.
+  // A job that was running at two crashes runs alone: no other such job runs beside it.
   private final Semaphore dangerous = new Semaphore(1);
   private final Maintenance maintenance;
   private final Consumer<Worker> closed;
@@ -234,7 +234,7 @@ public final class Worker implements AutoCloseable {
 
   /**
    * Marks long-running jobs in their rows: people see them, and if this node dies they are known to
-   * have been running. Short jobs, nearly all, are spared the write.
+   * have been running. Short jobs, which are nearly all, are spared the write.
    */
   private void markLongRunning() {
     long now = System.nanoTime();
@@ -282,7 +282,7 @@ public final class Worker implements AutoCloseable {
     JobRow row = task.row;
     boolean alone = row.crashes() > 1;
     if (alone && !dangerous.tryAcquire()) {
-      // Waiting here would take the thread from all other jobs while the one that runs does.
+      // Waiting here would keep the thread from other jobs until that one ends.
       notBegun(task, TaskEnd.postponed(task, config.pollInterval().toMillis()));
       return;
     }

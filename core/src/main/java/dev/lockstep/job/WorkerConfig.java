@@ -15,7 +15,7 @@ import javax.sql.DataSource;
  * @param queues the queues it serves. A shard's owner runs only its own queues, so every node
  *     should serve every queue
  * @param lease how long after its last heartbeat a node keeps its shards (10 s)
- * @param heartbeatInterval (2.5 s)
+ * @param heartbeatInterval time between heartbeats (2.5 s)
  * @param pollInterval the longest time between two reads of the table, with or without hints (2 s)
  * @param stopTimeout how long {@link Worker#close} waits for running jobs (30 s)
  * @param completionBatch the most jobs completed in one transaction (5,000)

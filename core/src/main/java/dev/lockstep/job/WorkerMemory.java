@@ -101,7 +101,7 @@ final class WorkerMemory {
           for (Lease lease : leases) {
             OwnedShard shard = owned(lease);
             if (shard != null) {
-              // They must not begin a second time.
+              // Jobs still running here must not begin a second time.
               stragglers.values().stream()
                   .filter(task -> task.row.id().shard() == lease.shard())
                   .forEach(
@@ -277,8 +277,6 @@ final class WorkerMemory {
     locked(() -> nextRead.in(ms));
   }
 
-  // ---- the handlers' side
-
   /** The jobs that have run longer than this and are not marked yet. */
   Map<Lease, List<Task>> longRunning(long nanos) {
     return locked(
@@ -290,6 +288,8 @@ final class WorkerMemory {
           return found;
         });
   }
+
+  // ---- the handlers' side
 
   /** Waits for a queue's next job. Empty when the worker stops. */
   Optional<Task> next(QueueState queue) throws InterruptedException {

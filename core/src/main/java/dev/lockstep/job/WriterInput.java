@@ -17,7 +17,7 @@ sealed interface WriterInput
   record HandOver(Lease lease, List<Task> running, CompletableFuture<Void> marked)
       implements WriterInput {}
 
-  /** Jobs have been running for long. */
+  /** Jobs that have been running for long. */
   record Mark(Lease lease, List<Task> running) implements WriterInput {}
 
   /** Ends the writer. */

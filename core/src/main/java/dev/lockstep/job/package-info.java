@@ -3,7 +3,7 @@
  *
  * <p>Entry type: {@link dev.lockstep.job.Jobs}. It makes {@link dev.lockstep.job.Worker} (runs jobs
  * on this node), {@link dev.lockstep.job.Claims} (hands jobs to other programs) and {@link
- * dev.lockstep.job.Schedules} (recurring jobs). Users' page: docs/jobs.md; words: docs/concepts.md;
+ * dev.lockstep.job.Schedules} (recurring jobs). User guide: docs/jobs.md; terms: docs/concepts.md;
  * reasons: docs/adr/013-jobs.md, 014 (recurrence), 022 (claims).
  *
  * <p>Where to read first:
@@ -13,8 +13,7 @@
  *       rest of that memory; {@code JobStream} and {@code Lanes} decide what is read next.
  *   <li>{@code Worker}: the threads. One reads, some run handlers, two write results.
  *   <li>{@code Completer} → {@code ResultWriter} → {@code ResultTransactions} → {@code
- *       ResultBatch}: the way of a result to the table. {@code ResultFence} says when it is
- *       accepted.
+ *       ResultBatch}: a result's path to the table. {@code ResultFence} says when it is accepted.
  *   <li>{@code ShardRecovery} and {@code StragglerWatch}: what a new owner of a shard finds.
  *   <li>{@code ClaimTable}, {@code ClaimableJobs}, {@code ClaimResults}: claims.
  *   <li>{@code Enqueuer}, {@code JobChanges}, {@code DeadLetters}: writes of users.
@@ -32,7 +31,7 @@
  *       and {@code job_history_rest}: done jobs
  *   <li>{@code job_attempt}: failed attempts; {@code job_unique}: unique keys
  *   <li>{@code job_queue}: pause and rate of a queue; {@code job_schedule}: schedules
- *   <li>{@code job_claim}: claims; {@code job_claim_queue}: a row per queue to lock; {@code
+ *   <li>{@code job_claim}: claims; {@code job_claim_queue}: one row per queue, for locking; {@code
  *       job_worker_queue}: queues that workers serve, where nothing is claimed
  *   <li>{@code job_away}: stragglers of lanes
  * </ul>

@@ -17,7 +17,7 @@ final class FairShare {
   /**
    * How many shards a member should own.
    *
-   * @param owned by each staying member
+   * @param owned how many shards each staying member owns
    * @return 0 for a member that is not staying
    */
   static int of(UUID member, Map<UUID, Integer> owned, int shards) {

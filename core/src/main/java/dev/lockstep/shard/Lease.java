@@ -78,7 +78,7 @@ public final class Lease {
   }
 
   /**
-   * Completes when the lease is known to be over, given up or lost. Completing the stage has no
+   * Completes when the lease is known to be over: given up or lost. Completing the stage has no
    * effect on the lease.
    */
   public CompletionStage<Void> over() {

@@ -8,8 +8,8 @@ import java.sql.SQLException;
 
 /**
  * The agreed number of shards of a group, for code that writes what its owners read: work spread
- * over another number would never be found. Checked on the caller's connection until it is certain,
- * which costs the first uses one round trip; never commits. Thread-safe.
+ * over another number would never be found. Each use checks it on the caller's connection until it
+ * is certain. Never commits. Thread-safe.
  */
 public final class ShardCount {
   // age(xmin) > 0 tells whether it is certain: a row written by this transaction, or by a savepoint

@@ -138,7 +138,7 @@ final class ShardTable {
     this.transactor = transactor;
     this.group = config.group();
     this.leaseMs = config.lease().toMillis();
-    // A result after a lease comes too late anyway.
+    // An answer that takes longer than a lease comes too late anyway.
     TxOptions defaults = transactor.defaults();
     this.options =
         defaults

@@ -60,7 +60,7 @@ public final class Shards implements AutoCloseable {
     return config;
   }
 
-  /** Returns this node's leases, as far as it knows; by shard. */
+  /** Returns this node's leases, as far as it knows, by shard. */
   public List<Lease> owned() {
     return balancer.owned();
   }
@@ -88,8 +88,8 @@ public final class Shards implements AutoCloseable {
 
   /**
    * Returns which of these members are dead, in the caller's transaction, for callers that act in
-   * their place without taking their shards. Declares members dead whose lease has passed. A member
-   * that is alive after all notices at its next heartbeat and joins again under a new id.
+   * their place without taking their shards. Declares dead the members whose lease has passed. A
+   * member that is alive after all notices at its next heartbeat and joins again under a new id.
    *
    * @return from the COMMIT on, no write under a lease of these is accepted. A member in the middle
    *     of a fenced write is left out; this call does not wait for it
@@ -101,13 +101,13 @@ public final class Shards implements AutoCloseable {
 
   /**
    * Returns what keeps this node from its share, if anything: failing heartbeats, or a shard that
-   * the listener could not take. One sentence, for people; from memory.
+   * the listener could not take. One sentence, for people. Reads memory only.
    */
   public Optional<String> trouble() {
     return balancer.trouble();
   }
 
-  /** Leaves the group in order, within the close timeout. */
+  /** Hands all shards over and leaves the group, within the close timeout. */
   @Override
   public void close() {
     balancer.close();

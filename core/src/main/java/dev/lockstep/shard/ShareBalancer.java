@@ -45,7 +45,7 @@ final class ShareBalancer implements AutoCloseable {
   private boolean started;
   private boolean closed;
 
-  /** How far a hand-over is. If it fails, the shard is held as before. */
+  /** How far a hand-over has got. If it fails, the shard is held as before. */
   private enum Phase {
     HELD,
     /** The listener was asked to hand it over. */
@@ -168,7 +168,7 @@ final class ShareBalancer implements AutoCloseable {
     Map<UUID, Integer> owned = view.ownedByStaying();
     int share = FairShare.of(now.member(), owned, view.shards().size());
     int missing = share - held.size();
-    // Shuffled: members that look at the same moment would all try the first shard.
+    // Shuffled, so that members that look at the same moment do not all try the same shards.
     List<ShardRow> free = new ArrayList<>(view.free());
     Collections.shuffle(free);
     if (missing > 0 && !free.isEmpty()) {
@@ -192,10 +192,7 @@ final class ShareBalancer implements AutoCloseable {
     tellTaken(fresh);
   }
 
-  /**
-   * Tells the listener; retried with the next heartbeat if it fails, or the shard would be owned
-   * but idle.
-   */
+  /** Tells the listener. If that fails, the next heartbeat tries again: an untold shard is idle. */
   private void tellTaken(OwnShard one) {
     one.untold = null;
     tell(
