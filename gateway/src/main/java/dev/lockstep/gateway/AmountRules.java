@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which amounts Stripe takes, in the currency's smallest unit. Written from Stripe's own tables and
- * on purpose not shared with the client's rules: two sides of a wire that share a mistake hide it.
+ * The amounts that Stripe accepts, in the currency's smallest unit. Written from Stripe's tables
+ * and deliberately not shared with the client's rules: a mistake that both share would stay hidden.
  */
 final class AmountRules {
   /** Eight digits, whatever the currency. */
@@ -17,7 +17,7 @@ final class AmountRules {
   /** Three decimals on paper; cards settle two, so the last digit must be 0. */
   private static final Set<String> THREE_DECIMALS = Set.of("bhd", "jod", "kwd", "omr", "tnd");
 
-  /** Without a minor unit today, and yet written with two decimals, which must be 00. */
+  /** No minor unit today, but Stripe keeps two decimals, which must be 00. */
   private static final Set<String> WHOLE_IN_HUNDREDTHS = Set.of("isk", "ugx");
 
   private static final Map<String, Integer> MINIMUMS =

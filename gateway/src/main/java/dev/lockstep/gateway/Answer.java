@@ -3,9 +3,9 @@ package dev.lockstep.gateway;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request is answered, once its effect is committed.
+ * The answer to a request, given once its effect is committed.
  *
- * @param replayed it was decided before, under the same key
+ * @param replayed whether it was given before, under the same key
  * @param event what to tell the webhook receiver now
  */
 record Answer(int status, String body, boolean replayed, @Nullable Event event) {

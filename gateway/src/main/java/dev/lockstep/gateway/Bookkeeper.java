@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The gateway's state, from an event loop: changes through the combiner, reads on a worker. */
+/** The gateway's state, for event loops: changes go through the combiner, reads to a worker. */
 final class Bookkeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Bookkeeper.class);
 
-  /** Short beside what paying with a real provider takes. */
+  /** Short compared with a payment at a real provider. */
   private static final Duration GATHER = Duration.ofMillis(5);
 
   private static final int READERS = 4;
@@ -37,8 +37,8 @@ final class Bookkeeper implements AutoCloseable {
   private static final long FORGET_INTERVAL_MS = 60_000;
 
   /**
-   * In small batches: a day's keys in one statement would stall the writers. What a webhook has yet
-   * to tell is kept.
+   * In small batches: a day's keys in one statement would stall the writers. Keeps answers that an
+   * undelivered webhook refers to.
    */
   private static final String FORGET_OLD_ANSWERS =
       """
@@ -110,7 +110,7 @@ final class Bookkeeper implements AutoCloseable {
         .map(rows -> list("/v1/refunds", rows, page, one -> one));
   }
 
-  /** As JSON; if wanted with the payment in place of its id. */
+  /** As JSON; {@code expanded}: with the payment in place of its id. */
   private static List<JsonObject> expand(
       Connection connection, List<Refund> refunds, boolean expanded) throws SQLException {
     Map<String, Intent> intents =
@@ -176,7 +176,7 @@ final class Bookkeeper implements AutoCloseable {
         .orElseGet(() -> Answer.of(StripeError.noSuch(what, id, "id")));
   }
 
-  /** One row more than the page was read, to know whether there is more. */
+  /** {@code rows} has one row more than the page if there are more pages. */
   private static <T> Answer list(
       String url, List<T> rows, Page page, Function<T, JsonObject> json) {
     boolean more = rows.size() > page.limit();

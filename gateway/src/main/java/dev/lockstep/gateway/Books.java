@@ -4,12 +4,12 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * What the locked rows said.
+ * What a batch is decided on, as read from the database.
  *
  * @param now the database's clock
- * @param intents those the batch is about, by id
- * @param refunds those the batch is about, by id
- * @param answers those already given under the batch's keys
+ * @param intents the intents of the batch, by id
+ * @param refunds the refunds of the batch, by id
+ * @param answers the answers already given under the batch's keys, by key
  */
 record Books(
     Instant now,

@@ -29,14 +29,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests as one combined write: one round trip to lock and read, one to write, however many there
- * are. All requests share one key: a batch is bounded by the commit, not by the work.
+ * Combines requests into one write: one round trip to lock and read, one to write, for any number
+ * of them. All share one combiner key, because commits are what limits the gateway.
  */
 final class BooksOperation implements Combined<String, GatewayRequest, Books, Plan, Answer> {
   static final String KEY = "books";
 
-  // Answers are never changed, so they need no lock. A key that another node is writing at this
-  // moment is noticed when ours is inserted.
+  // Answers are never changed, so they need no lock. If another node is writing the same key, our
+  // insert notices.
   private static final String READ_ANSWERS =
       "SELECT key, request, fingerprint, status, body FROM gateway.answer WHERE key = ANY (?)";
 
@@ -46,7 +46,7 @@ final class BooksOperation implements Combined<String, GatewayRequest, Books, Pl
         description, metadata, error_code, decline_code, created_at)
       SELECT x.*, ? FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AS x""";
 
-  // The row is locked, so the guard never fails; it states which moves are possible.
+  // The row is locked, so the guard never fails; it states which moves are allowed.
   private static final String UPDATE_INTENTS =
       StoredEnum.sql(
           """

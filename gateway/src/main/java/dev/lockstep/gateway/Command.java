@@ -4,9 +4,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a request wants done. Its parameters are checked; whether it is possible is decided later.
- */
+/** What a request wants done. Its parameters are checked; {@link Decision} checks the state. */
 sealed interface Command {
   /** The intent that it changes. */
   String intent();

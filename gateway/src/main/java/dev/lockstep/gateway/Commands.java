@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads commands out of forms. Every method throws {@link Refusal} for what makes no sense. */
+/** Reads commands from forms. Every method throws {@link Refusal} for invalid parameters. */
 final class Commands {
   private static final Pattern METADATA_TERM =
       Pattern.compile("metadata\\[['\"]([^'\"]+)['\"]\\]:['\"]([^'\"]*)['\"]");

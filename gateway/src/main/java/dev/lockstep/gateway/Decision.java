@@ -14,7 +14,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides a batch of requests on what the locked rows said. A pure function.
+ * Decides a batch of requests from the rows read under lock. A pure function.
  *
  * <p>Precedence: an answer given before under the key; a key used for something else; an unknown
  * intent; the intent's own state; the card.
@@ -37,7 +37,7 @@ final class Decision {
   }
 
   /**
-   * @param webhooks whether anybody wants to hear of events
+   * @param webhooks whether events have a receiver
    */
   static Plan decide(Books books, List<GatewayRequest> requests, boolean webhooks) {
     Decision decision = new Decision(books, webhooks);
@@ -58,7 +58,7 @@ final class Decision {
   Answer onIntent(GatewayRequest request, Command.OnIntent command) {
     Intent intent = intents.get(command.intent());
     return intent == null
-        // Nothing was begun, so the key stays free, as Stripe has it.
+        // Nothing was begun, so the key stays free, as at Stripe.
         ? Answer.of(StripeError.noSuch("payment_intent", command.intent(), "intent"))
         : command.decide(this, request, intent);
   }
@@ -87,7 +87,7 @@ final class Decision {
         create.confirm() && card != null
             ? attempt(request, intent, card)
             : done(request, intent, null);
-    // attempt() and done() note a change; for an intent that is new it is all one row.
+    // attempt() and done() record a change; a new intent is inserted in its final state instead.
     plan.created().add(plan.changed().remove(intent.id()));
     return answer;
   }
@@ -218,7 +218,7 @@ final class Decision {
         event(request, "charge.refunded", StripeJson.charge(after).encode(), null));
   }
 
-  /** The intent is as given, and is the answer. */
+  /** Saves the intent and answers with it. */
   private Answer done(GatewayRequest request, Intent after, @Nullable String eventType) {
     change(after);
     String body = StripeJson.intent(after).encode();
@@ -249,7 +249,7 @@ final class Decision {
   }
 
   /**
-   * @param answer the key under which the object is the answer; null: it is not
+   * @param answer the key whose stored answer is the object; null if there is none
    */
   private @Nullable Event event(
       GatewayRequest request, String type, String object, @Nullable String answer) {

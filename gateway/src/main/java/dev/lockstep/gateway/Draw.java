@@ -4,13 +4,13 @@ import dev.lockstep.gateway.GatewayFaults.Answers;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Which faults meet one request.
+ * The faults of one request.
  *
- * @param faults what they were drawn from; waits are the same for all
+ * @param faults what they were drawn from; it also has the waits, which are not drawn
  * @param declined the card does not pay
  * @param processing the card pays later
  * @param pendingRefund the refund is done later
- * @param loss how the answer gets lost
+ * @param loss how its answer gets lost
  */
 record Draw(
     GatewayFaults faults, boolean declined, boolean processing, boolean pendingRefund, Loss loss) {
@@ -32,7 +32,7 @@ record Draw(
         loss(faults.answers()));
   }
 
-  /** For what only reads, and has no key that could be an error. */
+  /** For a request that only reads: it has no idempotency key that could be refused. */
   static Draw forReading(GatewayFaults faults) {
     Draw draw = from(faults);
     return draw.loss() == Loss.IDEMPOTENCY_ERROR

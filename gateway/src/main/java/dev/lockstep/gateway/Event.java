@@ -20,12 +20,12 @@ record Event(
     int attempts,
     Duration delay) {
 
-  /** An event as its table has it, with its whole body. */
+  /** An event read from its table, with its whole body. */
   static Event stored(String id, String type, String body, int attempts) {
     return new Event(id, type, body, null, 0, attempts, Duration.ZERO);
   }
 
-  /** The part of the body to store: an object that is an answer is stored there already. */
+  /** The part of the body to store: an object that is an answer is stored with that already. */
   String kept() {
     return answer == null ? body : body.substring(0, headLength);
   }

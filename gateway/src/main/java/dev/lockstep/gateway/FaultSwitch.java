@@ -1,6 +1,6 @@
 package dev.lockstep.gateway;
 
-/** The faults that are on now. Shared by the routes and the webhooks; safe for many threads. */
+/** The faults that are on now. Shared by the routes and the webhooks. Thread-safe. */
 final class FaultSwitch {
   private volatile GatewayFaults current = GatewayFaults.NONE;
 

@@ -42,7 +42,7 @@ final class Form {
         values.put(decode(name), decode(value));
       }
       if (values.toString().indexOf('\0') >= 0) {
-        // PostgreSQL cannot keep it, and one bad request must not spoil a batch.
+        // PostgreSQL cannot store it, and one bad request must not spoil a batch.
         throw new IllegalArgumentException("NUL");
       }
       return new Form(values);
@@ -98,7 +98,7 @@ final class Form {
     return metadata;
   }
 
-  /** Of the route and all parameters. */
+  /** A hash of the route and all parameters. */
   String fingerprint(String route) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Promises.</b> What it answered is committed. A request sent again under its idempotency key
  * gets its first answer; another request under that key is refused. An intent ends once: succeeded
- * or canceled. Events are posted, signed, until the receiver answers 2xx: at least once, in any
- * order, across restarts.
+ * or canceled. Events are posted, signed, until the receiver answers 2xx or the attempts of {@link
+ * WebhookTarget} are used up: perhaps more than once, in any order, across restarts.
  *
  * <p><b>Needs</b> the migrations in {@code db/gateway}. The Vert.x instance and the data source
  * stay the caller's. Several gateways may share a database.
@@ -79,7 +79,7 @@ public final class Gateway implements AutoCloseable {
   /**
    * Starts listening.
    *
-   * @throws IllegalStateException if the port cannot be had
+   * @throws IllegalStateException if it cannot listen on the port
    */
   public static Gateway start(Vertx vertx, DataSource dataSource, GatewayConfig config) {
     Gateway gateway = new Gateway(vertx, dataSource, config);
@@ -102,7 +102,7 @@ public final class Gateway implements AutoCloseable {
     return faults.get();
   }
 
-  /** From the next request and the next event on. */
+  /** Takes effect from the next request and the next event on. */
   public void setFaults(GatewayFaults wanted) {
     faults.set(wanted);
   }

@@ -3,17 +3,17 @@ package dev.lockstep.gateway;
 import java.time.Duration;
 
 /**
- * What goes wrong on purpose. Rates are probabilities from 0 to 1, drawn for each request or event;
- * 1 makes a fault certain. Start from {@link #NONE} and add.
+ * The faults to inject. Rates are probabilities from 0 to 1, drawn for each request or event; 1
+ * makes a fault certain. Start from {@link #NONE} and add.
  *
- * <p>Faults meet the requests about intents and refunds; the gateway's own test routes stay
+ * <p>Faults affect the requests about intents and refunds; the gateway's own test routes stay
  * reliable.
  *
  * @param latency added before the work of every request
  * @param declineRate how many cards that would pay are declined instead
  * @param answers how answers get lost
  * @param webhooks how webhooks misbehave
- * @param delays what takes longer than the request for it
+ * @param delays what ends only after its request was answered
  */
 public record GatewayFaults(
     Duration latency, double declineRate, Answers answers, Webhooks webhooks, Delays delays) {
@@ -27,7 +27,7 @@ public record GatewayFaults(
   }
 
   /**
-   * From one JSON object with the fields of the gateway's own {@code /v1/test/faults}.
+   * Reads one JSON object with the fields of the gateway's own {@code /v1/test/faults}.
    *
    * @throws IllegalArgumentException with what is wrong
    */
@@ -35,7 +35,7 @@ public record GatewayFaults(
     return FaultsJson.read(json);
   }
 
-  /** The opposite of {@link #parse}. */
+  /** The inverse of {@link #parse}. */
   public String json() {
     return FaultsJson.write(this);
   }
@@ -103,7 +103,7 @@ public record GatewayFaults(
    * How webhooks misbehave.
    *
    * @param duplicateRate sent twice
-   * @param delay every one is sent so much later
+   * @param delay how much later every one is sent
    * @param reorderRate held back until the next one was delivered, for 5 s at most
    */
   public record Webhooks(double duplicateRate, Duration delay, double reorderRate) {

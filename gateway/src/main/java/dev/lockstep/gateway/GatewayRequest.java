@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * A request on its way to a decision, with everything random already drawn.
  *
- * @param id its own
+ * @param id its own id
  * @param key the client's idempotency key, or a generated one
  * @param fingerprint hash of route and parameters: tells a repetition from another request with the
  *     same key
@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param declined a fault: the card does not pay
  * @param processing a fault: the card pays later
  * @param pendingRefund a fault: the refund is done later
- * @param webhookDelay a fault: its event is sent so much later
+ * @param webhookDelay a fault: how much later its event is sent
  */
 record GatewayRequest(
     Command command,
@@ -29,7 +29,7 @@ record GatewayRequest(
     Duration webhookDelay) {
   static final String NO_VERSION = "unknown";
 
-  /** One that no client sent: nothing goes wrong with it, and it has no key to be repeated by. */
+  /** A request that no client sent: it meets no faults, and cannot be repeated. */
   static GatewayRequest ofOurOwn(Command command) {
     String id = GatewayIds.next("req_");
     return new GatewayRequest(

@@ -49,7 +49,7 @@ final class GatewayRoutes {
     this.faults = faults;
   }
 
-  /** Reads a command out of a request's parameters. */
+  /** Reads a command from a request's parameters. */
   @FunctionalInterface
   private interface CommandReader {
     Command read(RoutingContext context, Form form);
@@ -206,7 +206,7 @@ final class GatewayRoutes {
 
   // ------------------------------------------------------------------ test routes
 
-  /** A command of a test, which meets no fault. */
+  /** Runs a command of a test, without faults. */
   private void untroubled(RoutingContext context, Form form, Command command) {
     bookkeeper
         .submit(ask(context, form, command, Draw.nothing(faults.get())))
@@ -273,7 +273,7 @@ final class GatewayRoutes {
         .onFailure(context::fail);
   }
 
-  /** Every client of Stripe says how long its body is; one that does not could send for ever. */
+  /** Stripe's clients send Content-Length; a body without it could be endless. */
   private static boolean isTooLarge(HttpServerRequest request) {
     String length = request.getHeader("Content-Length");
     if (length == null) {

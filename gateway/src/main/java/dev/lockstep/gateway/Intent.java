@@ -5,10 +5,10 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A payment intent. Immutable: each method gives the intent after a step.
+ * A payment intent. Immutable: each step returns a new intent.
  *
- * @param metadata the client's own words; never changed once here
- * @param failure why the last attempt did not pay; null when none failed since
+ * @param metadata as given by the client; not changed after construction
+ * @param failure why the last attempt failed; null if it did not
  * @param refunded how much went back
  */
 record Intent(
@@ -35,7 +35,7 @@ record Intent(
     }
   }
 
-  /** One successful charge an intent, so its id follows from the intent's. */
+  /** An intent has one successful charge, whose id follows from the intent's. */
   String chargeId() {
     return "ch_" + id.substring(id.indexOf('_') + 1);
   }
@@ -52,7 +52,7 @@ record Intent(
     return after(IntentStatus.SUCCEEDED, paymentMethod, null);
   }
 
-  /** The bank is at it. */
+  /** The bank has not decided yet. */
   Intent processing() {
     return after(IntentStatus.PROCESSING, paymentMethod, null);
   }

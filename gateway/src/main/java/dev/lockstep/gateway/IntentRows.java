@@ -33,7 +33,7 @@ final class IntentRows {
   private static final String FIND =
       "SELECT " + INTENT_COLUMNS + " FROM gateway.intent WHERE id = ANY (?)";
 
-  // Ids begin with the time they were made at, as the node saw it; the table's times decide.
+  // Ids begin with the time of their creation by the node's clock; the table's times decide.
   private static final String IN_TIME =
       " id < ? AND id >= ? AND created_at >= ? AND created_at < ?";
 
@@ -62,11 +62,11 @@ final class IntentRows {
           + IN_TIME
           + " AND intent = ? ORDER BY id DESC LIMIT ?";
 
-  /** Under the lock of their intents. */
+  /** Read under the lock of their intents. */
   static final String READ_REFUNDS =
       "SELECT " + REFUND_COLUMNS + " FROM gateway.refund WHERE id = ANY (?)";
 
-  // Scans the intents of two days, which is what the reconciliation asks for, and rarely.
+  // Scans the intents of two days. Clients rarely search.
   private static final String WITH_METADATA =
       "SELECT "
           + INTENT_COLUMNS
@@ -76,7 +76,7 @@ final class IntentRows {
   private static final String FROM_THE_NEWEST = "~";
   private static final Instant FAR_AWAY = Instant.parse("9999-01-01T00:00:00Z");
 
-  /** By no more than this, that is: the clock of a node and that of the database. */
+  /** The most by which a node's clock may differ from the database's. */
   private static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
 
   private IntentRows() {}
@@ -100,7 +100,7 @@ final class IntentRows {
     return found;
   }
 
-  /** The newest that have all of this in their metadata, and an id that is not below. */
+  /** The newest intents with all of this metadata, and ids from {@code fromId} on. */
   static List<Intent> search(Connection connection, String fromId, JsonObject metadata, int limit)
       throws SQLException {
     return RoundTrip.list(

@@ -3,7 +3,7 @@ package dev.lockstep.gateway;
 import dev.lockstep.sql.StoredEnum;
 import java.util.Locale;
 
-/** Where an intent stands. The numbers are those of the table. */
+/** The state of an intent, with its code in the table. */
 enum IntentStatus implements StoredEnum {
   REQUIRES_PAYMENT_METHOD(0),
   REQUIRES_CONFIRMATION(1),

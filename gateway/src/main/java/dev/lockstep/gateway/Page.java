@@ -7,10 +7,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which part of a list is asked for.
+ * The requested part of a list.
  *
  * @param after the last id of the page before; null: from the newest
- * @param limit 1 to 100, 10 unless told
+ * @param limit 1 to 100; 10 by default
  * @param from only what was made then or later
  * @param before only what was made before
  * @param expanded with the payment of each refund instead of its id

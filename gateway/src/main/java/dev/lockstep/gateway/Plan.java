@@ -14,7 +14,7 @@ final class Plan {
   private final Map<String, Intent> changed = new LinkedHashMap<>();
   private final List<Refund> refunds = new ArrayList<>();
   private final Map<String, Refund> settled = new LinkedHashMap<>();
-  // In the order of their keys: two nodes that write the same keys must not meet crosswise.
+  // In the order of their keys, so that two nodes that write the same keys cannot deadlock.
   private final Map<String, Books.Stored> stored = new TreeMap<>();
   private final List<Event> events = new ArrayList<>();
   private final List<Answer> answers = new ArrayList<>();
@@ -40,7 +40,7 @@ final class Plan {
     return refunds;
   }
 
-  /** Each refund that came to something else, as it is after the batch. */
+  /** Each changed refund once, as it is after the batch. */
   Map<String, Refund> settled() {
     return settled;
   }

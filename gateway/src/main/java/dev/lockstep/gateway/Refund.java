@@ -4,7 +4,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Money that went back, or is to. */
+/** Money that went back, or is about to. */
 record Refund(
     String id,
     String intent,

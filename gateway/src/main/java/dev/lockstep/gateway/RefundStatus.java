@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Where a refund stands. The numbers are those of the table. */
+/** The state of a refund, with its code in the table. */
 enum RefundStatus {
   SUCCEEDED(0),
   PENDING(1),

@@ -7,7 +7,7 @@ import java.util.HexFormat;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The header that proves to a receiver that an event is ours and when it was sent. */
+/** The header that proves to the receiver that an event is ours, and when it was sent. */
 final class Signature {
   static final String HEADER = "Stripe-Signature";
 

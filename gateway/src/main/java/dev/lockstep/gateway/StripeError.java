@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param status the HTTP status
  * @param type api_error, card_error, idempotency_error or invalid_request_error
- * @param code what programs look at
+ * @param code the reason for programs
  * @param declineCode why the card's bank refused
  * @param param the parameter at fault
- * @param message what people read
+ * @param message the reason for people
  */
 record StripeError(
     int status,

@@ -77,9 +77,7 @@ final class StripeJson {
         .put("status", "succeeded");
   }
 
-  /**
-   * An event about an object that is text already: it is the larger part, and is answered as well.
-   */
+  /** An event about an encoded object: it is the larger part, and often the answer, too. */
   static String event(GatewayRequest request, String type, String object, Instant at) {
     String head =
         new JsonObject()
@@ -114,7 +112,7 @@ final class StripeJson {
         .encode();
   }
 
-  /** What a search has found, all of it. */
+  /** The result of a search, as its only page. */
   static String found(String url, List<JsonObject> found) {
     return new JsonObject()
         .put("object", "search_result")

@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Delivers events, at least once.
  *
- * <p>The writer of an event passes it on in memory, so most events cost an insert and a delete.
- * Events that failed, are delayed or were left by a killed process come from the table when they
- * are due. All state belongs to one event loop; the table is queried on a worker.
+ * <p>The writer of an event passes it on in memory, so most events cost only an insert and a
+ * delete. Events that failed, are delayed or were left by a killed process come from the table when
+ * they are due. All state belongs to one event loop; the table is queried on a worker.
  */
 final class WebhookDelivery implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(WebhookDelivery.class);
@@ -50,7 +50,7 @@ final class WebhookDelivery implements AutoCloseable {
   private final Supplier<GatewayFaults> faults;
   private final long pollTimer;
 
-  /** Closed, and nothing is under way any more. */
+  /** Completes when this is closed and nothing is being sent. */
   private final Promise<Void> quiet = Promise.promise();
 
   // All of this is touched on the loop only.
@@ -158,7 +158,7 @@ final class WebhookDelivery implements AutoCloseable {
       Event event = queue.poll();
       boolean twice = happens(faults.get().webhooks().duplicateRate());
       inFlight++;
-      // One that cannot be sent at all is a failure like any other, and not the end of the loop.
+      // In compose, so that an exception is a failed attempt and does not end the loop.
       Future<Boolean> sent = Future.succeededFuture(event).compose(sender::send);
       (twice ? sent.compose(first -> sender.send(event)) : sent)
           .onComplete(

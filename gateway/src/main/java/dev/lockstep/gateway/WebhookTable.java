@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 
-/** The events not yet delivered. Every method blocks and commits. Safe for many threads. */
+/** The events not yet delivered. Every method blocks and commits. Thread-safe. */
 final class WebhookTable {
   // Skips rows that others have locked: they are claiming or ending them. Moving due_at is the
   // claim; if the claimer dies, the event becomes due again.
@@ -38,7 +38,7 @@ final class WebhookTable {
 
   WebhookTable(Transactor transactor) {
     this.transactor = transactor;
-    // The table is often empty. A plan made then would scan it once it is not.
+    // The table is often empty. A plan made then would still scan it when it is full.
     this.options = transactor.defaults().withLabel("gateway webhooks").withIndexLookups();
   }
 
@@ -50,7 +50,7 @@ final class WebhookTable {
    */
   record Return(String event, int failures, long waitMs) {}
 
-  /** Takes due events; they are ours for a while. */
+  /** Claims due events until {@code takeOverAfter} has passed. */
   List<Event> claimDue(Duration takeOverAfter, int limit) {
     return transactor.call(
         options,
@@ -68,7 +68,7 @@ final class WebhookTable {
                 limit));
   }
 
-  /** Ends what was delivered and puts back what was not, in one transaction. */
+  /** Deletes what was delivered and puts back what was not, in one transaction. */
   void settle(Collection<String> delivered, Collection<Return> returned) {
     transactor.run(
         options,

@@ -26,7 +26,7 @@ public final class CurrencyRules {
   private CurrencyRules() {}
 
   /**
-   * The decimals between the unit people name and the unit amounts are counted in.
+   * How many decimals the currency's amounts have.
    *
    * @param currency three capital letters
    * @throws IllegalArgumentException if it is not a payment currency

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Splits stripe-java's blocking call in two: one part stops where the request would be sent, the
- * other continues with the answer. So no thread has to wait.
+ * other continues with the answer. No thread waits in between.
  */
 final class FirstExchange {
   private FirstExchange() {}

@@ -1,6 +1,6 @@
 package dev.lockstep.server.payment;
 
-/** The provider's name of a payment. */
+/** The provider's id of a payment. */
 public record IntentId(String value) {
   public IntentId {
     if (value.isBlank()) {

@@ -29,8 +29,8 @@ final class IntentSearch {
   }
 
   /**
-   * The payment that was paid or may still be; of several paid ones, the first. Empty if none is
-   * known, which may change.
+   * A paid payment if there is one, else one that may still be paid, else a canceled one; of
+   * several, the oldest. Empty if none is known yet.
    */
   Optional<PaymentIntent> find(Map<String, String> metadata) {
     if (metadata.isEmpty()) {

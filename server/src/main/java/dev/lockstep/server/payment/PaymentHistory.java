@@ -64,7 +64,7 @@ public final class PaymentHistory {
   /**
    * A refund.
    *
-   * @param payment the payment it refunds; empty if not ours
+   * @param payment the payment it refunds; empty if the provider names none
    * @param metadata of the payment
    */
   public record ProviderRefund(

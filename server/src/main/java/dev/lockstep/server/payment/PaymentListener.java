@@ -3,8 +3,8 @@ package dev.lockstep.server.payment;
 import java.time.Duration;
 
 /**
- * Receives every finished call to the provider. Called on the thread that waited for it, so it must
- * be quick and must not throw.
+ * Receives every finished call to the provider. Called on the thread that finished it, perhaps an
+ * event loop, so it must be quick and must not throw.
  */
 @FunctionalInterface
 public interface PaymentListener {

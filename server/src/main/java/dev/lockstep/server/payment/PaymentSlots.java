@@ -84,7 +84,7 @@ final class PaymentSlots implements AutoCloseable {
     return CompletableFuture.supplyAsync(work, threads);
   }
 
-  /** Payments that take longer end in the log, or at the next start. */
+  /** Waits up to ten seconds for running payments. Drops those that have not started. */
   @Override
   public void close() {
     try {

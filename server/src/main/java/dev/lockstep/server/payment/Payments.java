@@ -34,7 +34,7 @@ import java.util.function.Supplier;
  *
  * <p><b>Promises.</b> Outcomes are values. Without an answer the outcome is {@link
  * PaymentResult.Unknown}, never a guess. Every change carries an idempotency key, so a repetition
- * has no further effect within the provider's 24 hours.
+ * within the provider's 24 hours has no further effect.
  *
  * <p>Nothing here takes part in a transaction: hold no lock while you wait for a stage.
  *
@@ -144,7 +144,7 @@ public final class Payments implements AutoCloseable {
   }
 
   /**
-   * Refunds everything received and not yet refunded, or reports the state of an earlier request.
+   * Refunds a part of a payment or all that is left, or reports the state of an earlier request.
    */
   public CompletionStage<RefundResult> refund(RefundRequest request) {
     return call(

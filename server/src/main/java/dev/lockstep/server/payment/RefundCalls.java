@@ -34,7 +34,7 @@ final class RefundCalls {
   /** After that, a person has to find out why. */
   private static final int MAX_ATTEMPTS = 5;
 
-  /** The refund to look at again, if there is one that was not done. */
+  /** The refund to look at again, if one is not done. */
   private static final Cases<RefundResult, Optional<String>> UNFINISHED =
       Cases.<RefundResult, Optional<String>>over(RefundResult.class)
           .when(Pending.class, pending -> Optional.of(pending.refund()))

@@ -6,7 +6,7 @@ public sealed interface RefundResult {
   /**
    * All the money asked for went back.
    *
-   * @param refund the provider's name of the refund
+   * @param refund the provider's id of the refund
    */
   record Refunded(String refund, Money amount) implements RefundResult {}
 

@@ -126,8 +126,8 @@ final class StripeOutcomes {
   }
 
   /**
-   * Whether it may have happened. That includes a twin in progress (409), which may succeed, an
-   * unreadable answer, and a key used before for anything.
+   * Whether it may have happened. That includes a request under the same key in progress (409), an
+   * unreadable answer, and a key used before with other parameters.
    */
   static boolean isUnknown(StripeException e) {
     if (e instanceof ApiConnectionException

@@ -116,7 +116,7 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
             http -> {
               begun.set(http);
               if (over.get()) {
-                // Its caller was told that nothing is known of it, and asks in another way by now.
+                // The caller was told that the outcome is unknown, and has moved on.
                 http.reset();
                 return Future.failedFuture(new TimeoutException());
               }
@@ -129,7 +129,7 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
               over.set(true);
               HttpClientRequest http = begun.get();
               if (http != null) {
-                // An answer that goes on and on would keep its connection from others.
+                // An endless answer would occupy its connection for ever.
                 http.reset();
               }
             });

@@ -31,9 +31,9 @@ import java.util.concurrent.CompletionStage;
 /**
  * What a buyer does after a declined card: tries another one, or gives up. Thread-safe.
  *
- * <p>A try begins with one guarded write of the purchase, together with its idempotency key; of
- * several at once, one begins. No stock moves, so the hold's lock is not needed: the hold stays as
- * it is, and a step that ends the purchase names the try that it ends.
+ * <p>A try begins with one guarded write of the purchase, together with its idempotency key; if
+ * several arrive at once, one begins. No stock moves, so it needs no lock on the hold. A step that
+ * ends the purchase names the try that it ends.
  */
 final class AnotherCard {
   private static final Role[] SELLERS_AND_BUYERS = {Role.OPERATOR, Role.SERVICE, Role.BUYER};

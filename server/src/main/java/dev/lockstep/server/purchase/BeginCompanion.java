@@ -36,11 +36,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Begins the purchases of a batch: their rows and those of their idempotency keys, in the
- * transaction that takes their holds, with a few statements however many there are.
+ * transaction that takes their holds, with a few statements per batch.
  *
- * <p>The row of a key does not hold the answer, which nobody knows yet, but names the purchase;
- * there the answer is written by the step that decides it. A repetition is told that answer, or
- * that the first is still under way.
+ * <p>The answer is not known yet, so the key's row names the purchase, and the step that decides
+ * the answer writes it there. A repeated request gets that answer, or 409 while the first is in
+ * progress.
  */
 final class BeginCompanion implements Companion<Order, HoldOutcome, BeginResult> {
   private final Once once;
@@ -48,8 +48,8 @@ final class BeginCompanion implements Companion<Order, HoldOutcome, BeginResult>
   private final Duration lookAfter;
 
   /**
-   * @param maxPayWithin longest time to pay, whatever the campaign says: within it holds are kept
-   * @param lookAfter when a timer looks after what was begun
+   * @param maxPayWithin the most time to pay, whatever the campaign says; holds are kept that long
+   * @param lookAfter when the timer first looks at a new purchase
    */
   BeginCompanion(Once once, Duration maxPayWithin, Duration lookAfter) {
     this.once = once;
@@ -115,14 +115,14 @@ final class BeginCompanion implements Companion<Order, HoldOutcome, BeginResult>
         : PurchaseTable.findWithHolds(exchange.connection(), campaign, ids);
   }
 
-  /** Stock was taken for this order, just now. A hold that is merely kept longer took none. */
+  /** Whether stock was taken for this order just now. Extending a hold takes none. */
   private static boolean tookStock(Accompanied<Order, HoldOutcome> asked) {
     return !asked.payload().checkout()
         && asked.outcome() instanceof Granted granted
         && !granted.replayed();
   }
 
-  /** At the end of its lifetime a hold is not kept longer; it can be paid for all the same. */
+  /** A hold at the end of its lifetime cannot be extended, but can still be paid for. */
   private static Optional<Hold> heldBy(HoldOutcome outcome) {
     if (outcome instanceof Granted granted) {
       return Optional.of(granted.hold());
@@ -165,7 +165,7 @@ final class BeginCompanion implements Companion<Order, HoldOutcome, BeginResult>
       this.now = now;
     }
 
-    /** What the key was answered with by an older version, which named its purchase otherwise. */
+    /** The answer of an older release, which named its purchase differently; null if none. */
     @Nullable Answer olderAnswer(Order order) {
       return order.olderId().map(older::get).map(one -> repeated(order, one)).orElse(null);
     }

@@ -7,6 +7,6 @@ sealed interface BeginResult {
   /** The purchase has begun; payment comes next. */
   record Begun(Purchase purchase) implements BeginResult {}
 
-  /** There is an answer already. */
+  /** It is answered already. */
   record Answered(Answer answer) implements BeginResult {}
 }

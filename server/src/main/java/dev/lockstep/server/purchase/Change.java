@@ -6,7 +6,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step of a purchase as it is written.
+ * A step of a purchase, to be written.
  *
  * @param from the statuses in which the step may still be taken
  * @param answer for the request that made the purchase, unless it has one; null if there is none
@@ -37,7 +37,7 @@ record Change(
         && after.status() == PurchaseStatus.COMPLETED;
   }
 
-  /** How an ended purchase has ended, as a word. */
+  /** How the purchase ended, as a word. */
   String end() {
     return isPart() ? "partRefunded" : after.status().label();
   }

@@ -9,12 +9,12 @@ import java.time.OffsetDateTime;
 import java.util.Optional;
 
 /**
- * A purchase that nobody else changes until the transaction ends.
+ * A purchase whose row is locked until the transaction ends.
  *
  * @param now the database's time
  */
 record LockedPurchase(Purchase purchase, Instant now) {
-  // Locks no stock afterwards, so it does not matter that batches lock stock first.
+  // Batches lock stock before purchases. This transaction locks no stock, so it cannot deadlock.
   private static final String LOCK =
       "SELECT "
           + PurchaseTable.COLUMNS

@@ -46,7 +46,7 @@ record Mismatch(
   enum Kind {
     /** Another payment claims to be for the purchase, and has money. */
     INTENT,
-    /** It claims to be for a purchase whose own payment can no longer be asked about. */
+    /** The purchase's own payment is unknown, and the provider can no longer be asked about it. */
     UNPROVEN,
     AMOUNT,
     CURRENCY,

@@ -86,7 +86,7 @@ final class Mismatches {
         .handledBy(this::list);
   }
 
-  /** Stores it; completes after the commit, with whether it is new. */
+  /** Stores it. Completes after the commit; true if it is new. */
   CompletionStage<Boolean> note(Mismatch mismatch) {
     return workers
         .run(

@@ -22,7 +22,7 @@ import java.util.UUID;
 /**
  * A request to buy on its way through the combiner, with its idempotency key.
  *
- * @param taking the hold that is taken with it; empty: a checkout, of one that was there before
+ * @param taking the hold to take; empty for a checkout of an existing hold
  */
 record Order(
     Campaign campaign,
@@ -48,16 +48,15 @@ record Order(
   }
 
   /**
-   * What an older version would have called the purchase of this key. It named holds of purchases
-   * as those of carts, with a word before the key; nothing has such an id any more. A key is
-   * forgotten after its day, and a purchase never.
+   * The id that an older release gave to the purchase of this key. New purchases have other ids.
+   * Keys are forgotten after a day, purchases never, so an old one must still be found.
    */
   Optional<UUID> olderId() {
     return taking.map(
         acquire -> HoldId.forKey(new BuyerId(key.owner()), "purchase " + key.key()).value());
   }
 
-  /** Whether a purchase that an older version made under this key is of the same goods. */
+  /** Whether an older release's purchase under this key has the same buyer and goods. */
   boolean isRepeated(Purchase older) {
     return taking
         .filter(acquire -> acquire.buyer().value().equals(older.buyer()))

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was refunded of a purchase in parts.
+ * The partial refunds of a purchase.
  *
  * @param money refunded in total
  * @param goods what the returned goods had cost
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param part the one in progress; empty: none, or all that is left
  */
 public record PartialRefunds(long money, long goods, JsonArray done, Optional<Part> part) {
-  /** How many parts one purchase may be refunded in. */
+  /** The most refunds of one purchase. */
   static final int MOST = 50;
 
   static final PartialRefunds NOTHING = new PartialRefunds(0, 0, new JsonArray(), Optional.empty());

@@ -32,7 +32,7 @@ import java.util.function.Consumer;
  * @param deadline until when it may be paid
  * @param answer the answer to the request that made it
  * @param tries the tries to pay for it
- * @param partialRefunds what was refunded of it in parts
+ * @param partialRefunds its partial refunds
  */
 record Purchase(
     PurchaseId id,
@@ -52,7 +52,7 @@ record Purchase(
     Tries tries,
     PartialRefunds partialRefunds) {
 
-  /** Why it has no goods if its buyer gave up. */
+  /** The failure code if its buyer gave up. */
   static final String GIVEN_UP = "given_up";
 
   private static final String METADATA = "purchase";
@@ -199,7 +199,7 @@ record Purchase(
     return with(PurchaseStatus.PENDING, payment.of(intent), Optional.of(why), true);
   }
 
-  /** The lines paid for, in terms of stock: nothing else is ever sold for it. */
+  /** The lines paid for, as stock: nothing else is ever sold for it. */
   List<Line> lines(Campaign campaign) {
     if (CartView.total(items) != total.amount()) {
       throw new IllegalStateException("The items of purchase " + id + " are not worth its total");

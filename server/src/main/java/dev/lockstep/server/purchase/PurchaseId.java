@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A purchase's id: the campaign, a dot, and the id of its first hold, so that it leads to its shard
- * without a look-up.
+ * A purchase's id: the campaign, a dot, and the id of its first hold. It leads to its shard without
+ * a look-up.
  */
 record PurchaseId(long campaign, UUID value) {
   private static final Pattern FORM =

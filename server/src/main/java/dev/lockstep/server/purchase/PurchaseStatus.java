@@ -20,7 +20,7 @@ public enum PurchaseStatus implements StoredEnum {
   /** A payment is in progress. */
   static final Set<PurchaseStatus> PAYING = Set.of(PENDING, REQUIRES_ACTION);
 
-  /** Not known to be paid, and not ended. */
+  /** Neither ended nor being refunded. If it is paid, its hold lacks the goods. */
   static final Set<PurchaseStatus> OPEN = Set.of(PENDING, REQUIRES_ACTION, REQUIRES_PAYMENT_METHOD);
 
   /** Statuses that a late payment still turns into a sale or a refund. */
@@ -37,12 +37,12 @@ public enum PurchaseStatus implements StoredEnum {
     this.payment = payment;
   }
 
-  /** Nothing more happens without a new order. */
+  /** Nothing more happens without a new request. */
   boolean isEnd() {
     return !isOpen() && this != REFUNDING;
   }
 
-  /** Not ended, and not known to be paid unless it was paid too late. */
+  /** Neither ended nor being refunded. */
   public boolean isOpen() {
     return OPEN.contains(this);
   }

@@ -54,9 +54,8 @@ final class PurchaseTable {
           + COLUMNS
           + " FROM lockstep_server.purchase p WHERE p.campaign = ? AND p.id = ANY (?)";
 
-  // Runs under the hold's lock, so the guards (expected status, hold and try) fail only if somebody
-  // took this step, or another one, before; then there is nothing to do. Money is taken note of
-  // whichever try brought it.
+  // The guards (expected status, hold and try) fail only if this step, or another one, was taken
+  // before; then there is nothing to do. Money counts whichever try brought it.
   private static final String CHANGE =
       StoredEnum.sql(
           """
@@ -138,12 +137,12 @@ final class PurchaseTable {
       SELECT ?, x.event, now() FROM unnest(?) AS x (event)
       ON CONFLICT (campaign, event) DO NOTHING""";
 
-  /** For so few, any plan for pairing them with their new values is fast. */
+  /** Up to this many rows, any plan for joining them with their new values is fast. */
   private static final int FEW = 4;
 
   private PurchaseTable() {}
 
-  /** Reads the database's time of their creation. */
+  /** Reads the database's time, which becomes the time of creation. */
   static Rows<Instant> addNow(RoundTrip trip) {
     return trip.query("SELECT now()", row -> instant(row, "now"));
   }

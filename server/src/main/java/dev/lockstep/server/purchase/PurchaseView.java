@@ -75,7 +75,7 @@ final class PurchaseView {
 
   /**
    * The answer to the request that made it, or that tried to pay for it again. A pure function, so
-   * that a repetition gets the same.
+   * that a repeated request gets the same answer.
    */
   static Answer answer(Purchase purchase) {
     return switch (purchase.status()) {

@@ -83,7 +83,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
 
   private static final Shape CHECKOUT = Shape.object().required("paymentMethod", METHOD);
 
-  /** What follows once an order was in its first transaction. */
+  /** The next step after an order's first transaction. */
   private static final Cases<BeginResult, Function<Saga, CompletionStage<Answer>>> NEXT =
       Cases.<BeginResult, Function<Saga, CompletionStage<Answer>>>over(BeginResult.class)
           .when(

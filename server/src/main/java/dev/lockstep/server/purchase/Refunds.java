@@ -63,7 +63,7 @@ final class Refunds {
           .when(Unknown.class, unknown -> (refunds, one) -> Saga.done(one))
           .complete();
 
-  /** What follows once a hold was to come back. */
+  /** The next step after trying to return a hold. */
   private static final Cases<StepResult, Next> TAKEN_BACK =
       Cases.<StepResult, Next>over(StepResult.class)
           .when(Idle.class, idle -> (refunds, one) -> refunds.store.reload(one.id()))
@@ -109,7 +109,7 @@ final class Refunds {
 
   /**
    * Records the order to refund a completed purchase, with who gave it and why. The caller has
-   * locked it, commits, and then calls {@link #send}.
+   * locked it, commits, and then calls {@link #sendMarked}.
    *
    * @param part empty: all that is left
    */

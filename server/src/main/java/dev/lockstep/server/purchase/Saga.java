@@ -31,9 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings purchases to their end. {@link #settle} is the only way there. The provider's answer, its
- * event and the timer all reach it, in any order and any number of times, because each step is
- * taken under the hold's lock and only from a status that still allows it.
+ * Brings purchases to their end. Every report of the provider goes through {@link #settle}: an
+ * answer, an event or the timer's question. They may come in any order and any number of times,
+ * because each step is taken under the hold's lock and only from a status that still allows it.
  *
  * <p>No transaction is open while the provider is asked. Thread-safe; stages complete on the
  * combiner's or the payments' threads.
@@ -167,7 +167,7 @@ final class Saga {
 
   /**
    * Acts upon a report of the provider. An open payment stays open, for the timer; a mismatch is
-   * stored and has no other effect.
+   * stored, sells nothing, and ends a purchase whose time is up.
    *
    * @param event the id of the event that reported it
    * @return the purchase afterwards, as far as this step knows

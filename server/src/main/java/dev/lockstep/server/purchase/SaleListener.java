@@ -23,7 +23,7 @@ public interface SaleListener {
    * Called once per batch, before COMMIT, when goods of refunded purchases are about to come back,
    * all or a part. It locks after stock and purchases.
    *
-   * @return false if something rests on the sale; the goods then stay sold
+   * @return false if something, such as a draw, depends on the sale; the goods then stay sold
    */
   default boolean mayComeBack(Connection connection, List<Hold> returned) throws SQLException {
     return true;

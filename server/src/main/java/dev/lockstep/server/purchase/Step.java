@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A step of a purchase, taken in the transaction that moves its stock: the outcome of the stock
- * decides what is written about the purchase.
+ * A step of a purchase, taken in the transaction that moves its stock. The outcome of the hold
+ * decides what is written.
  */
 sealed interface Step {
   Purchase purchase();

@@ -25,12 +25,11 @@ import java.util.stream.Stream;
 
 /**
  * Writes the steps of a batch's purchases in the transaction that moves their stock, with one
- * statement however many there are (a second one for second steps of the same purchases); and tells
- * who wants to know of it, in the same transaction, what was paid, what was sold and what came
- * back.
+ * statement per batch (more if a purchase takes several steps). In the same transaction it tells
+ * the {@link SaleListener} what was paid, what was sold and what came back.
  *
- * <p>Stock moves only together with its purchase: a command that moved some for a step which is not
- * to be taken any more (somebody else took another one meanwhile) is refused here.
+ * <p>Stock moves only together with its purchase: if a command moved stock, but another step came
+ * first, the command is refused here.
  */
 final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
   private final Duration lookAfter;
@@ -47,8 +46,8 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
       throws SQLException {
     Exchange exchange = Exchange.of(transaction);
     long campaign = commands.get(0).payload().purchase().id().campaign();
-    // One statement changes a row once. So the second step of a purchase is written by a second
-    // statement, which finds what the first one left, as if it had come in the next transaction.
+    // One statement changes a row once. So a second statement writes the second step of a purchase;
+    // it sees the first step, as if in the next transaction.
     List<Map<UUID, PlannedChange>> rounds = new ArrayList<>();
     Map<UUID, Integer> steps = new HashMap<>();
     List<StepResult> results = new ArrayList<>(commands.size());
@@ -80,7 +79,7 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
    * The change that a step would write.
    *
    * @param index of its command
-   * @param moved its command moved stock, so the step must be taken or the command fails
+   * @param moved whether its command moved stock, so that it fails if the step is not taken
    */
   private record PlannedChange(int index, Change change, boolean moved) {}
 
@@ -101,10 +100,10 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
   }
 
   /**
-   * Writes steps of one campaign's purchases, one each, and tells what money they moved and which
-   * of them have come to an end. The caller commits.
+   * Writes steps of one campaign's purchases, one each, and tells the listener what money they
+   * moved and which of them ended. The caller commits.
    *
-   * @return the purchases whose step was taken here; the others were further already
+   * @return the purchases whose step was taken here; the others had moved on
    */
   Set<UUID> change(Exchange exchange, long campaign, List<Change> changes) throws SQLException {
     Set<UUID> taken = PurchaseTable.change(exchange, campaign, changes, lookAfter);
@@ -143,7 +142,7 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
     }
   }
 
-  /** What a transaction wrote is committed. */
+  /** Tells the listener what a transaction has committed. */
   void committed(CompanionResult<? extends HoldOutcome, StepResult> committed) {
     if (committed instanceof Written<? extends HoldOutcome, StepResult> written) {
       ended(written.outcome(), HoldState.SOLD).ifPresent(listener::committed);
@@ -151,7 +150,7 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
     }
   }
 
-  /** A purchase has this status for good. */
+  /** Tells the listener that a purchase has ended with this status. */
   void ended(PurchaseStatus status) {
     listener.ended(status.label());
   }

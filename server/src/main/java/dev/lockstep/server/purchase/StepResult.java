@@ -10,13 +10,13 @@ sealed interface StepResult {
   /** The step was taken. */
   record Taken(Change change) implements StepResult {}
 
-  /** The purchase was further than the step assumed, so nothing of it was written. */
+  /** The purchase had moved on, so nothing was written. */
   record TooLate() implements StepResult {}
 
-  /** Something rests on the sale, so its goods cannot come back; nothing was written. */
+  /** Something depends on the sale, so its goods stay sold; nothing was written. */
   record GoodsStay() implements StepResult {}
 
-  /** The status that the purchase has now for good, if this step gave it one. */
+  /** The status in which the purchase ended, if this step ended it. */
   default Optional<PurchaseStatus> end() {
     return this instanceof Taken taken && !taken.change().isPart()
         ? Optional.of(taken.change().after().status()).filter(PurchaseStatus::isEnd)

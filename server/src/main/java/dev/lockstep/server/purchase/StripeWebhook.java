@@ -200,8 +200,8 @@ final class StripeWebhook implements AutoCloseable {
   }
 
   /**
-   * A decline or a challenge of an earlier try, perhaps. The provider's present state decides, or
-   * the answer to the try in progress.
+   * The event may be about an earlier try. The provider's current state decides, or the answer to
+   * the try in progress.
    */
   private CompletionStage<Boolean> askedAgain(Purchase purchase) {
     return purchase.status() == PurchaseStatus.REQUIRES_ACTION

@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Processes purchases that nothing was heard of. Due times are in the table, so nothing is lost
+ * Continues purchases whose next step is overdue. Due times are in the table, so nothing is lost
  * when a process dies, and a recurring job polls them. The node that postpones a due time owns the
  * purchase until then; if two own it after all, every step is safe to repeat.
  */
@@ -39,8 +39,8 @@ final class Timer {
   /** The provider forgets a key after 24 hours. Sent again later, it would make a new payment. */
   static final Duration KEY_REMEMBERED = Duration.ofHours(23);
 
-  // Skips rows that another node is taking. The same statement marks expired ones: from then on
-  // their payment is only canceled, not sent or asked about again.
+  // Skips rows that another node is taking. Also marks expired ones: from then on their payment is
+  // only canceled, not sent or asked about again.
   private static final String TAKE_DUE =
       StoredEnum.sql(
           """
@@ -235,7 +235,7 @@ final class Timer {
       // Only its deadline concerns the timer.
       return Saga.done(purchase);
     }
-    // Until a later try is known to have arrived, the intent still tells of the one before.
+    // Until a later try is known to have arrived, the intent still shows the one before.
     boolean arrived =
         purchase.tries().isFirst() || purchase.status() == PurchaseStatus.REQUIRES_ACTION;
     return known && (arrived || due.keyForgotten())

@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * When the timer looks at a purchase.
  *
- * @param lookAfter when it looks at a purchase that nothing was heard of; doubles with each look,
- *     up to thirty-two-fold (10 s)
+ * @param lookAfter the delay before its first look at an unfinished purchase; doubles with each
+ *     look, up to 32 times (10 s)
  * @param pollInterval the longest time between two looks at what is due (1 s); at most the shortest
  *     time to pay, so that none is found late
  * @param actionWindow how long a buyer may take for the bank's challenge: the only extension (10

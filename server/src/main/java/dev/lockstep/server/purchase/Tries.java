@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param failed those that failed, as JSON; not changed after construction
  */
 record Tries(int number, Optional<Instant> since, JsonArray failed) {
-  /** After so many declined tries the purchase fails, and its goods are free. */
+  /** After this many declined tries the purchase fails and its goods are released. */
   static final int MOST = 5;
 
   static final Tries FIRST = new Tries(1, Optional.empty(), new JsonArray());

@@ -24,7 +24,7 @@ final class TryTable {
               .formatted(PurchaseTable.COLUMNS),
           PurchaseStatus.class);
 
-  // Like a time that is up, so that the timer continues if this node dies.
+  // As if its time were up, so that the timer continues if this node dies.
   private static final String GIVE_UP =
       StoredEnum.sql(
           """
@@ -50,7 +50,7 @@ final class TryTable {
         connection, BEGIN, method, lookAfter.toMillis(), id.campaign(), id.value(), Tries.MOST);
   }
 
-  /** Empty if a payment is in progress, its time is up, or it has ended. */
+  /** Empty if it is pending, its time is up, or it has ended. */
   static Optional<Purchase> giveUp(Connection connection, PurchaseId id, Duration lookAfter)
       throws SQLException {
     return first(
@@ -63,7 +63,7 @@ final class TryTable {
         Purchase.GIVEN_UP);
   }
 
-  /** What the request of a later try was answered; empty if that is not known yet. */
+  /** The answer to the request of a later try; empty if not known yet. */
   static Optional<String> answer(Connection connection, PurchaseId id, int number)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);

@@ -32,8 +32,8 @@ import java.util.UUID;
 
 /**
  * Sorts genuine events, many per transaction. Events with news are left to {@link Saga#settle},
- * which records them together with their effect. The others are dropped for good: what is no news
- * to a purchase never becomes any.
+ * which records them together with their effect. The others are dropped for good: what is not news
+ * to a purchase now never will be.
  */
 final class WebhookIntake implements Combined<Long, IncomingEvent, Found, List<Intake>, Intake> {
   private static final String KNOWN_EVENTS =
@@ -89,7 +89,7 @@ final class WebhookIntake implements Combined<Long, IncomingEvent, Found, List<I
     List<Intake> answers = new ArrayList<>(asks.size());
     for (IncomingEvent ask : asks) {
       Purchase purchase = found.purchases().get(ask.purchase());
-      // Its twin in this batch counts as new, too: nobody knows yet whether its effect succeeds.
+      // A second copy in this batch counts as new, too: the first may still fail.
       boolean fresh = !found.events().contains(ask.event().id());
       answers.add(
           fresh && purchase != null && isNews(purchase, ask.event())

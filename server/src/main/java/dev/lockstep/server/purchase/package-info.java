@@ -11,8 +11,8 @@
  * <p>Tables owned: {@code lockstep_server.purchase}, {@code lockstep_server.payment_event}, {@code
  * lockstep_server.payment_mismatch} and {@code lockstep_server.purchase_set_aside}.
  *
- * <p>States: {@code PurchaseStatus}; docs/concepts.md draws every move. Each is a compare-and-set
- * under the hold's lock.
+ * <p>States: {@code PurchaseStatus}; docs/concepts.md draws every move. Each is a compare-and-set;
+ * one that moves stock runs under the hold's lock.
  *
  * <p>Locks: a batch takes the hold block's locks, then purchases, then accounts, the event's key
  * and the draw. The timer marks due purchases with SKIP LOCKED. No lock is held during a call to

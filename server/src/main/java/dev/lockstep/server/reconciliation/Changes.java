@@ -19,9 +19,9 @@ import java.util.UUID;
 
 /**
  * What has changed since the last look, according to each pool's audit trail: every sale, release,
- * expiry and return is a row of it. Its sequence numbers are assigned under the pool's lock, which
- * is held until COMMIT, and have no gaps. So a transaction that commits late has a late number, and
- * no clock is involved. Uses the caller's connection.
+ * expiry and return is one of its rows. Its sequence numbers are assigned under the pool's lock,
+ * which is held until COMMIT, and have no gaps. So a transaction that commits late has a late
+ * number, and no clock is involved. Uses the caller's connection.
  */
 final class Changes {
   /** For a pool never looked at; older changes are left to the sweep. */
@@ -53,7 +53,7 @@ final class Changes {
    * A pool that has changed.
    *
    * @param seq its newest change
-   * @param seen the newest change looked at; after a crash of the server it may be ahead
+   * @param seen the newest change looked at; after a database crash it may be ahead
    */
   record ChangedPool(long campaign, long pool, long seq, long seen) {}
 
@@ -102,7 +102,7 @@ final class Changes {
     long last = after;
     for (HoldChange change : changes) {
       last = change.seq();
-      // What is only held belongs to nobody yet.
+      // Goods that are only held belong to nobody yet.
       if (OF_GOODS.contains(change.cause())) {
         holds.add(change.hold().value());
       }

@@ -27,10 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads some purchases with all that belongs to them, or some holds with their purchases, and says
- * what is wrong with them. Everything is found by key, on the caller's connection, whose
+ * Reads some purchases with all that belongs to them, or some holds with their purchases, and
+ * reports what is wrong with them. Finds everything by key, on the caller's connection. Its
  * transaction is {@link dev.lockstep.tx.Isolation#REPEATABLE_READ}, so that all statements see one
- * snapshot, and plans {@link dev.lockstep.tx.TxOptions#indexLookups}.
+ * snapshot, and uses {@link dev.lockstep.tx.TxOptions#indexLookups}.
  */
 final class Comparison {
   private static final Logger log = LoggerFactory.getLogger(Comparison.class);

@@ -41,7 +41,7 @@ final class FactsReader {
   /** A hold or a transfer, which has its own id in each campaign. */
   private record Key(long campaign, UUID id) {}
 
-  /** What this query of purchases finds, in its order. */
+  /** Runs a query of purchases; returns what it finds, in its order. */
   static List<PurchaseFacts> read(Connection connection, String sql, Object... parameters)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
@@ -66,7 +66,7 @@ final class FactsReader {
     return facts;
   }
 
-  /** What the books have given back of these purchases, by purchase; nothing of the others. */
+  /** The amounts that the books show as refunded; purchases without any are missing. */
   static Map<PurchaseFacts, Long> refundsBooked(Connection connection, List<PurchaseFacts> refunded)
       throws SQLException {
     Map<Key, Transfer> booked = transfers(connection, refunded, FactsReader::refundsOf);
@@ -83,7 +83,7 @@ final class FactsReader {
     return posted;
   }
 
-  /** The ids that its refunds may be posted under; the second is that of older versions. */
+  /** The ids that its refunds may be posted under; the second is that of older releases. */
   private static Stream<TransferId> refundsOf(PurchaseFacts one) {
     return Stream.concat(
         Stream.of(SaleBooks.refundOf(one.id(), 0), SaleBooks.olderRefundOf(one.id())),

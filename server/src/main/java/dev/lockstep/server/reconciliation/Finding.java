@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A disagreement.
  *
  * @param campaign 0 if unknown
- * @param subject what it is about, and with campaign and kind its key: a purchase, hold, payment or
- *     refund
+ * @param subject the purchase, hold, payment or refund it is about; with campaign and kind, its key
  * @param since when it arose, as far as known
  * @param detail what was found, in words an operator can act on
  */

@@ -24,7 +24,7 @@ enum FindingKind {
   MORE_THAN_PAID("moreThanPaid", Group.GOODS_WITHOUT_MONEY, true),
   /** The goods have the right value, but are not those that were paid for. */
   OTHER_THAN_PAID("otherThanPaid", Group.GOODS_WITHOUT_MONEY, true),
-  /** Refunded, but still sold, though no draw rests on it. */
+  /** Refunded, but still sold, though no draw depends on it. */
   REFUNDED_NOT_RETURNED("refundedNotReturned", Group.GOODS_WITHOUT_MONEY, true),
   /** Completed here, but the payment did not succeed at the provider. */
   NOT_CHARGED("notCharged", Group.GOODS_WITHOUT_MONEY, true),
@@ -41,8 +41,8 @@ enum FindingKind {
   CHARGED_UNKNOWN("chargedUnknown", Group.PROVIDER, false),
   /**
    * Refunded at the provider, but not here. It does not pause the campaign: a person did it on
-   * purpose, nothing more leaves by it, and permission to refund one purchase must not amount to
-   * stopping a sale.
+   * purpose, no more goods leave because of it, and permission to refund one purchase must not
+   * suffice to stop a sale.
    */
   REFUNDED_THERE("refundedThere", Group.PROVIDER, false),
   /** Partly refunded at the provider, but not here. */

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class FindingTable {
   /**
    * Beyond this, findings of one kind are only counted; the first thousands tell enough. Known ones
-   * are still looked at, and each campaign keeps its first, which pauses it.
+   * are still updated, and each campaign keeps its first, which pauses it.
    */
   static final int MAX_OF_A_KIND = 10_000;
 

@@ -32,9 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One look at money and goods: first at recent changes, at what has waited too long and at earlier
- * findings, then at as many slices of the whole as time allows. After each slice it rests as long
- * as the slice took, which leaves sales at least half of the time.
+ * One look at money and goods: first recent changes, what has waited too long, and earlier
+ * findings; then as many slices of the whole as time allows. After each slice it rests as long as
+ * the slice took, which leaves sales at least half of the time.
  *
  * <p>Campaigns are processed one at a time. A failure, such as a locked campaign, is logged and
  * retried by the next look, and the other campaigns go on.
@@ -90,7 +90,7 @@ final class Look {
   }
 
   /**
-   * Looks.
+   * Runs one look.
    *
    * @param budget how long to process slices of the whole
    * @return whether a sweep is still in progress; empty if another node looks
@@ -124,8 +124,8 @@ final class Look {
   }
 
   private void changes(ChangedPool pool) {
-    // The trail is behind: the server came back without acknowledged changes. The sweep covers what
-    // has come since.
+    // The trail may be behind, if the database came back from a crash without acknowledged changes.
+    // The sweep covers what has come since.
     long after = Math.min(pool.seen(), pool.seq());
     boolean more = after < pool.seq();
     while (more && !stopped()) {

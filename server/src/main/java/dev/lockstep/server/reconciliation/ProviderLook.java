@@ -79,7 +79,7 @@ final class ProviderLook {
       Function<T, Map<String, String>> metadata,
       Compared<T> comparison) {
 
-    /** Counts objects that were not made in our name: the account has other uses, too. */
+    /** Counts objects that name no purchase: the account has other uses, too. */
     long foreign(List<T> items) {
       return items.stream().filter(one -> nameOf(metadata.apply(one)).isEmpty()).count();
     }
@@ -96,7 +96,7 @@ final class ProviderLook {
   }
 
   /**
-   * Looks.
+   * Runs one look.
    *
    * @param budget how long to process new windows
    * @return whether there is more that is new; empty if another node looks
@@ -140,7 +140,7 @@ final class ProviderLook {
     return Optional.of(more);
   }
 
-  /** Once per kind of trouble, not every minute. */
+  /** Logs once per kind of failure, not every minute. */
   private void complain(ProviderSilent silent) {
     String kind = String.valueOf(silent.getCause());
     String known = kind.replaceAll("\\b[a-zA-Z_]*+\\d[0-9a-zA-Z_]*+", "*");
@@ -252,7 +252,7 @@ final class ProviderLook {
     }
   }
 
-  /** Empty if it was not made in our name. */
+  /** Empty if it names no purchase. */
   private static String nameOf(Map<String, String> metadata) {
     // PostgreSQL text cannot hold a zero byte.
     return metadata.getOrDefault(METADATA, "").replace("\0", "");

@@ -71,7 +71,7 @@ final class ProviderTable {
 
   private ProviderTable() {}
 
-  /** A purchase as far as its provider knows it. */
+  /** What a purchase here says about its payment. */
   record Paid(
       long campaign,
       UUID id,

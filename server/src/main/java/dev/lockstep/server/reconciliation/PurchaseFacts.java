@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param goods empty if there is no such hold
  * @param shared whether another paid purchase is completed on the same hold
  * @param setAside why the timer cannot process it; null if it can
- * @param drawn whether a draw rests on the campaign's sales
+ * @param drawn whether a draw depends on the campaign's sales
  */
 record PurchaseFacts(
     long campaign,
@@ -70,12 +70,12 @@ record PurchaseFacts(
       """,
           PurchaseStatus.class);
 
-  /** What its refunds amount to, by the purchase. */
+  /** What was refunded, according to the purchase. */
   long refunded() {
     return status == PurchaseStatus.REFUNDED ? amount : partialRefunds.money();
   }
 
-  /** What the goods that are still its own were paid with. */
+  /** What was paid for the goods that it still has. */
   long forGoods() {
     return amount - partialRefunds.goods();
   }
@@ -109,7 +109,7 @@ record PurchaseFacts(
    */
   record Book(@Nullable Long posted, boolean rightWay, @Nullable Instant since) {}
 
-  /** The purchase itself: what it owns, and what its book says, is read with other statements. */
+  /** Reads the purchase itself; other statements read its hold and its entries in the book. */
   static PurchaseFacts read(ResultSet row) throws SQLException {
     return new PurchaseFacts(
         row.getLong("campaign"),

@@ -34,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares money with goods, and both with the provider's lists: every minute, on one node for all.
- * Reports disagreements over HTTP and as metrics. See {@link Look} and {@link ProviderLook} for
- * how, {@link FindingKind} for what.
+ * Compares money with goods, and both with the provider's lists: every minute, on one node at a
+ * time. Reports disagreements over HTTP and as metrics. See {@link Look} and {@link ProviderLook}
+ * for how, {@link FindingKind} for what.
  *
  * <p>Thread-safe. It looks on threads of its own; requests wait for a bounded time.
  */

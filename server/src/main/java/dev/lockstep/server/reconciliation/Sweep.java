@@ -51,7 +51,7 @@ record Sweep(
       "SELECT id FROM lockstep_server.campaign WHERE id > ? AND status <> 'draft' ORDER BY id LIMIT"
           + " 1";
 
-  /** After one slice, with what was found in it. */
+  /** The sweep after one slice, and what the slice found. */
   record Step(Sweep sweep, List<Finding> found) {}
 
   static Sweep of(JsonObject json) {

@@ -1,6 +1,6 @@
 /**
  * Compares money with goods by value, and both with the provider's lists: recent changes every
- * minute, and everything in short, endless slices. A disagreement is stored as a finding and
+ * minute, and everything in short slices, over and over. A disagreement is stored as a finding and
  * counted by kind until it agrees again. Goods without money pause their campaign.
  *
  * <p>Read {@link dev.lockstep.server.reconciliation.Reconciliation} first, then {@code Look} (our

@@ -23,7 +23,7 @@ import { keys } from './keys.js';
 const KEY = 'lockstep.operator-key';
 const view = byId('console');
 
-// Path, name, renderer, and renderer of a single item. A part with another one's name is reached through it.
+// Path, name, renderer, and renderer of a single item. Of several parts with one name, only the first has a link.
 const GROUPS = [
   ['', [['overview', 'Overview', overview]]],
   ['Sales', [
@@ -50,7 +50,7 @@ const GROUPS = [
 ];
 const PARTS = GROUPS.flatMap(([, parts]) => parts);
 
-/** The links of a group; a part with another one's name has none of its own. */
+/** The links of a group, one per name. */
 function group([title, parts], current) {
   const links = parts.filter(([, label], at) => parts.findIndex((one) => one[1] === label) === at);
   return el('div', { class: 'group' }, title ? el('p', { class: 'group-name' }, title) : null,

@@ -37,7 +37,7 @@ export function paged({ place, label, path, columns, row, empty, limit = 50 }) {
   let asked = 0;
 
   async function load(more) {
-    // What is being typed into the filters meanwhile is of another list.
+    // Further pages keep the filters of the first, whatever is typed meanwhile.
     if (!more) list = path();
     const url = new URL(list, location.origin);
     url.searchParams.set('limit', limit);

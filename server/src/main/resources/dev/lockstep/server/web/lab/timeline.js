@@ -110,7 +110,7 @@ function outcome(step) {
   }
 }
 
-/** Rows as a small table, or the word for none. */
+/** Rows as a small table, or "no rows". */
 export function rows(columns, content, label) {
   if (!content.length) return el('p', { class: 'result' }, 'no rows');
   return el('table', { class: 'rows', 'aria-label': label },

@@ -145,7 +145,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       el('input', { type: 'radio', name: 'card', value, checked: value === card, onchange: () => { card = value; } }), name)));
   }
 
-  /** Real cards belong into the provider's own fields, which our pages do not have. */
+  /** Real cards belong in the provider's own fields, which our pages do not have. */
   function elsewhere() {
     return notice('note', 'Payment is taken elsewhere.',
       'This page accepts only test cards, and this shop charges real ones. Buy in the shop’s own checkout: it creates a payment '

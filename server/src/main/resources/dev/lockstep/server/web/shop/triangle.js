@@ -53,7 +53,7 @@ export function triangle(layers, priceOf, onChoose, onChange) {
 
   return {
     root,
-    /** What the counts alone tell, before the first list of positions: a uniform layer is drawn at once. */
+    /** Before the first list of positions, uses the counts: a uniform layer is drawn at once. */
     guess(now) {
       for (const { layer, total, free, sold } of now) {
         const state = sold === total ? 'sold' : free === total ? 'free' : null;

@@ -3,12 +3,12 @@
 const ALGORITHM = 'lockstep-draw-1';
 const HEX_32 = /^[0-9a-f]{64}$/;
 
-/** Whether this browser can: it offers its cryptography only to pages of secure origins and of this machine. */
+/** Whether this browser can: it offers its cryptography only to secure origins and pages of this machine. */
 export const canVerify = Boolean(globalThis.crypto?.subtle);
 
 /**
  * Steps in the order of the description, each with its result and what was compared. Ends at the first that does
- * not hold, since later ones rest on it. `noted` is a commitment from before the sale, if there is one.
+ * not hold, since later ones depend on it. `noted` is a commitment from before the sale, if there is one.
  */
 export async function verify(draw, noted) {
   const steps = [];
