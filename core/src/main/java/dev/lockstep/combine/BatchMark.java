@@ -15,8 +15,8 @@ import java.util.UUID;
  * A small row that proves a batch committed, for batches that write no other row of their own. It
  * travels with the batch's last statements and costs no round trip.
  *
- * <p>Only the node that wrote it asks for it, at most once, while its callers wait. Each batch that
- * leaves a mark deletes a few old ones of the same scope, so the table stays small.
+ * <p>Only the node that wrote it asks for it, while its callers wait. Each batch that leaves a mark
+ * deletes a few old ones of the same scope, so the table stays small.
  *
  * @param scope the shard key
  * @param at the database's clock, as the batch knows it

@@ -11,7 +11,7 @@ public interface CombinerListener {
   CombinerListener NONE = new CombinerListener() {};
 
   /**
-   * Called when a batch has its rows.
+   * Called when a batch has locked and read its rows.
    *
    * @param took from asking for the rows to having read them: mostly the wait for other
    *     transactions

@@ -20,11 +20,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a block's commands come in. {@link #submit} and {@link #call} queue a command and combine
- * it with those of other callers; Lockstep commits. {@link #join} and {@link #joinAll} decide
- * commands in the caller's transaction; the caller commits.
+ * Accepts a block's commands. {@link #submit} and {@link #call} queue a command and combine it with
+ * those of other callers; Lockstep commits. {@link #join} and {@link #joinAll} decide commands in
+ * the caller's transaction; the caller commits.
  *
- * <p>Each command gets a final outcome. If its queue is full, that is the operation's {@code
+ * <p>Each command gets a final outcome. If its queue is full, it gets the operation's {@code
  * overloaded} outcome; faults are exceptions.
  *
  * <p>Thread-safe. {@link #close} lets queued commands finish, in bounded time.
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param <O> an outcome
  */
 public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoCloseable {
-  /** Batches per key and sweep, so that other keys get their turn. */
+  /** Limits the batches per key and sweep, so that other keys get their turn. */
   private static final int MAX_SWEEPS = 1_000;
 
   private final Transactor transactor;
@@ -182,11 +182,10 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
 
   /**
    * Ends expired items of these keys in batches. A key that cannot be swept (because of a lock, for
-   * example) does not stop the others.
+   * example) does not stop the others: see {@link Rounds}.
    *
    * @return how many items this call ended
-   * @throws dev.lockstep.fault.LockstepException if a key could not be swept; thrown after all
-   *     others were
+   * @throws dev.lockstep.fault.LockstepException if a key could not be swept; thrown at the end
    */
   public int sweep(Collection<K> keys) {
     return sweeps.each(keys, this::sweepKey);

@@ -9,8 +9,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * A block's commands as one combined write. The block locks, decides and writes its own rows; here
- * is what is the same for every block: replies, companions, and which answers are final.
+ * A block's commands as one combined write. The block locks, decides and writes its own rows; this
+ * class has what all blocks share: replies, companions, and which answers are final.
  *
  * @param <K> what contends, in lock order
  * @param <C> a command
@@ -63,8 +63,8 @@ public abstract class CommandOperation<K extends Comparable<K>, C, O, S, P>
   /**
    * Replies to a batch.
    *
-   * @param decisions about the commands, in order, without sweeps and those of {@code nextBatch};
-   *     on the caller's connection none after the first provisional one
+   * @param decisions one per command, in order, but none for sweeps and {@code nextBatch}; on the
+   *     caller's connection none after the first provisional one
    * @param nextBatch indexes of commands that were left for the next batch
    * @param swept expired items that the batch ended
    * @param moreExpired whether a sweep should go on

@@ -1,10 +1,10 @@
 package dev.lockstep.combine;
 
 /**
- * Thrown by a {@link Companion} to undo a command whose effect is written already, and to answer it
- * all the same. The transaction rolls back, and the batch is split until the refused command is
- * alone. So throw it for any command of the batch: only a command that is refused alone gets the
- * answer, as {@link CompanionResult.RolledBack}.
+ * Thrown by a {@link Companion} to undo a command whose effect is already written, and still answer
+ * it. The transaction rolls back, and the batch is split until the refused command is alone. Throw
+ * it for any one such command: only a command that is refused alone gets the answer, as {@link
+ * CompanionResult.RolledBack}.
  */
 public final class CommandRefused extends RuntimeException {
   private static final long serialVersionUID = 1L;

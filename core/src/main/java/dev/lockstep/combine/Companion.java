@@ -19,10 +19,9 @@ import java.util.List;
  * ({@link dev.lockstep.sql.LockOrder}), and must lock all rows of any other kind at once, sorted.
  *
  * <p>If it throws or ends the transaction, the batch fails. The batch is then split until only the
- * command whose payload cannot be written fails. The same applies to a payload that meets another
- * transaction's lock, is slow, or fails with a transient fault every time, at COMMIT too, as long
- * as only a few payloads of a batch do: the parts run with short timeouts and share one lock
- * timeout in total.
+ * command whose payload cannot be written fails. A payload that meets another transaction's lock,
+ * is slow, or fails with a transient fault every time, even at COMMIT, also fails alone if it is
+ * one of a few in the batch: the parts run with short timeouts and share one lock timeout in total.
  *
  * @param <P> what a caller attaches to a command
  * @param <O> the outcomes of the commands
@@ -38,7 +37,7 @@ public interface Companion<P, O, R> {
    * @param transaction the batch's; {@link Exchange#of} gives its round trips, and a deferred one
    *     costs nothing extra
    * @return one result per command, in the order given
-   * @throws CommandRefused to undo a command and answer it all the same; the others are unaffected
+   * @throws CommandRefused to undo a command and still answer it; the others are unaffected
    */
   List<R> write(OpenTransaction transaction, List<Accompanied<P, O>> commands)
       throws SQLException, CommandRefused;

@@ -3,13 +3,13 @@ package dev.lockstep.combine;
 import java.util.function.Function;
 
 /**
- * What came of a command with a {@link Companion}.
+ * The result of a command with a {@link Companion}.
  *
  * @param <O> the command's outcome
  * @param <R> the companion's result
  */
 public sealed interface CompanionResult<O, R> {
-  /** The block and the companion wrote; a refusal by the block is an outcome, too. */
+  /** The block and the companion wrote; a refusal by the block is an outcome too. */
   record Written<O, R>(O outcome, R result) implements CompanionResult<O, R> {}
 
   /** The companion refused the command ({@link CommandRefused}); nothing was written. */

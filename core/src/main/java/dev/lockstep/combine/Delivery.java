@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>A callback may block, even on the answer to a neighbour in the same batch, so every answer
  * that may have a callback is its own task. Answers that a thread waits for run no caller's code.
  * They use separate threads, so that no callback delays them: waking hundreds of threads takes as
- * long as a good part of the next batch. A writer wakes only a few waiting callers itself.
+ * long as much of the next batch. A writer wakes only a few waiting callers itself.
  */
 final class Delivery {
   /**

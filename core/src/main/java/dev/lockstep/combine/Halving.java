@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A batch that has the locks of its key can still fail because of one request: the request meets
  * another lock (a unique value that another transaction is about to insert), its statement is slow,
- * it conflicts every time, it calls a server that is down, or it fails so at COMMIT. Each such
- * failure costs a wait. So after the first one, the halves run {@link BatchRunner#runHurried
+ * it conflicts every time, it calls a server that is down, or any of these happens at COMMIT. Each
+ * such failure costs a wait. So after the first one, the halves run {@link BatchRunner#runHurried
  * hurried} and share one lock timeout in total. Requests without an answer by then get the first
  * failure. A lock on the key itself blocks every request, so the batch is not halved for it.
  *
@@ -92,8 +92,7 @@ final class Halving<K, Q, A> {
       }
       return true;
     }
-    // The key itself is locked, or there is no database: the remaining requests would meet the
-    // same.
+    // The key itself is locked, or there is no database: the other requests would fail alike.
     givenUp |= thrown instanceof LockTimeout || thrown instanceof DatabaseUnavailable;
     return BatchRunner.blamesARequest(thrown);
   }
@@ -107,8 +106,8 @@ final class Halving<K, Q, A> {
 
     /**
      * @param fault what the request at fault is told
-     * @param passing the same as a fault that may pass: the parts of the batch run hurried, and
-     *     requests without an answer are told this; null if the fault does not pass
+     * @param passing the same fault if it is transient: the parts of the batch run hurried, and
+     *     requests without an answer are told this; null if it is not
      */
     FailedBeside(Throwable fault, @Nullable TransientFault passing) {
       super(fault);

@@ -42,8 +42,8 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
   }
 
   /**
-   * Waits until all are answered, but not for their callbacks. Gives up after a second: callbacks
-   * that block may keep others from a thread.
+   * Waits until all are answered, but not for their callbacks. Gives up after a second: blocking
+   * callbacks may leave no thread for the others.
    */
   static <Q, A> void awaitAnswers(List<Pending<Q, A>> pending) {
     CompletableFuture<?>[] all =
@@ -51,7 +51,7 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
     try {
       CompletableFuture.allOf(all).get(LAST_ANSWERS_MS, TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      // Some were answered with an exception, or have to wait.
+      // Some were answered with an exception, or not in time.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

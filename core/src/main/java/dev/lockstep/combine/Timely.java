@@ -13,8 +13,8 @@ import java.time.ZoneOffset;
  * for a lock. So the database compares the times once all locks are held. A batch that is off by
  * more than {@link #TOLERANCE} fails, and is decided again from what it reads then.
  *
- * <p>Consequently an instant is closed once it lies further back than the tolerance: any batch that
- * gets the row's lock after that writes a later time.
+ * <p>So an instant is closed once it lies further back than the tolerance: any batch that gets the
+ * row's lock after that writes a later time.
  */
 public final class Timely {
   /** Longer than a batch takes from decision to server, unless something is wrong. */

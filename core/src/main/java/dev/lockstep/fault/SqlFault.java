@@ -189,7 +189,7 @@ public enum SqlFault {
 
   /**
    * The transient fault behind an exception that another library made of an SQLException; empty if
-   * there is none, or it does not pass.
+   * there is none, or it is not transient.
    */
   public static Optional<TransientFault> passingBehind(Throwable thrown) {
     return behind(thrown)

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * Reads the state for a batch that only acquires, the common case in a rush: locks the pools and
  * nothing else.
  *
- * <p>It takes nothing back. If an expired hold could change a refusal, the command is decided again
- * by {@link StateReader}. Quotas and holds are read without locks, because the writes are guarded:
- * if the buyer reaches the limit on another node meanwhile, or the same acquire runs there, the
- * write fails and the batch is decided again.
+ * <p>It ends no expired holds. If one could change a refusal, the command is decided again by
+ * {@link StateReader}. Quotas and holds are read without locks, because the writes are guarded: if
+ * the buyer reaches the limit on another node meanwhile, or the same acquire runs there, the write
+ * fails and the batch is decided again.
  */
 final class AcquireReader {
   private static final String LOCK_POOLS =

@@ -12,15 +12,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Checks a pool's audit rows from its mark on, some thousand at a time. StockCheck rows never
- * change, so each slice may use its own snapshot.
+ * Checks a pool's audit rows from its mark on, a few thousand at a time. Audit rows never change,
+ * so each slice may use its own snapshot.
  *
  * <p>It also checks their holds: an ended hold must agree with its audit row, for good.
  */
 final class ChainSlices {
   // An ended hold has the quantity that its last audit row moved. A held one may have changed
   // since, so only its existence is checked. What was sold may have come back in parts: only then
-  // the subqueries run, which add up the parts by their index.
+  // do the subqueries run, which add up the parts by their index.
   private static final String NEXT =
       StoredEnum.sql(
           """

@@ -37,7 +37,7 @@ import java.util.Set;
 
 /**
  * Decides a batch: state and commands in, plan out. A pure function: every promise about stock is
- * made here; the database only guards it.
+ * kept here; the database only guards it.
  *
  * <p>Takes back expired holds first, then decides the commands in order, each on what the previous
  * ones left.
@@ -58,9 +58,9 @@ final class Decision {
   }
 
   /**
-   * @param vetoed indexes of the commands whose held hold must stay as it is
-   * @param inOrder whether the commands come from one caller, who wants them decided in order. Then
-   *     nothing is decided after a command that must be decided again
+   * @param vetoed indexes of the commands whose hold, while held, must stay as it is
+   * @param inOrder whether one caller wants these commands decided in order. Then nothing is
+   *     decided after a command that must be decided again
    */
   static Plan decide(
       ScopeState state,

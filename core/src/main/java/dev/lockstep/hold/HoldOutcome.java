@@ -10,8 +10,8 @@ import java.util.List;
  * (for a held hold), {@link LinesDiffer}, a replayed acquire's {@link Granted} or a replayed {@link
  * Ended}, {@link HoldEnded}, {@link NotSold}, {@link UnknownPool}, {@link UnknownUnit}, {@link
  * Paused}, {@link LimitReached}, {@link SoldOut}, {@link ExtensionLimit}, {@link LifetimeReached},
- * and finally the success. Confirming a hold that was released, expired or returned gives {@link
- * HoldEnded}, whatever its lines.
+ * and finally the success. {@link LinesDiffer} applies only to confirming a held or sold hold and
+ * to returning a sold one.
  */
 public sealed interface HoldOutcome
     permits AcquireResult,

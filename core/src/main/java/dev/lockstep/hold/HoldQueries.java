@@ -68,8 +68,8 @@ final class HoldQueries {
         ORDER BY h.expires_at LIMIT 1) due""",
           HoldState.class);
 
-  // The unit names its hold, and the hold says whether it was sold. Units and holds are unioned and
-  // sorted, not joined: in a transaction with index lookups, or with a planner that has no
+  // The unit names its hold, and the hold says whether it was sold. Units and holds are appended
+  // and sorted, not joined: in a transaction with index lookups, or with a planner that has no
   // statistics of the scope, a join would compare every hold with every unit.
   private static final String TAKEN_UNITS =
       StoredEnum.sql(

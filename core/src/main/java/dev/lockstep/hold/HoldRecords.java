@@ -25,7 +25,7 @@ import java.util.UUID;
  * never scans a table, whatever the statistics say.
  */
 public final class HoldRecords {
-  /** The most rows that a page has, and the most holds that are looked up at once. */
+  /** The most rows in a page, and the most holds looked up at once. */
   public static final int MAX_ROWS = Holds.MAX_PAGE;
 
   private static final String FIND =
@@ -34,7 +34,7 @@ public final class HoldRecords {
       JOIN lockstep.hold ON scope = of_scope AND hold = of_hold"""
           .formatted(HoldRow.COLUMNS);
 
-  // Walks the index hold_newest backwards: it is over this expression.
+  // Walks the index hold_newest backwards: it is on this expression.
   private static final String OLDEST_FIRST =
       """
       SELECT created_at, hold, state FROM lockstep.hold

@@ -19,13 +19,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds up what a scope's live holds have, some thousand holds at a time, while they change.
+ * Adds up what a scope's live holds have, a few thousand holds at a time, while they change.
  *
  * <p>Each slice is a snapshot. It first corrects the sums for holds already counted that changed
- * since the previous slice: their audit rows tell, and those are numbered in commit order. Then it
- * adds the next holds as this snapshot shows them. So after each slice the sums are exact for all
- * holds read so far, in that slice's snapshot. After the last slice they must equal the pools'
- * counters in the same snapshot. No sale ever looks like an error.
+ * since the previous slice: their audit rows, numbered in commit order, show how. Then it adds the
+ * next holds as this snapshot shows them. So after each slice the sums are exact for all holds read
+ * so far, in that slice's snapshot. After the last slice they must equal the pools' counters in the
+ * same snapshot. No sale ever looks like an error.
  *
  * <p>Quotas are added up in the same way, as a buyer's units times a hash of the buyer. If any
  * buyer's units differ, so do the two sums over holds and over quotas.

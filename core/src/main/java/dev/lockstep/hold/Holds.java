@@ -254,13 +254,12 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * Ends expired holds, scope by scope in small batches. Returns when only holds that other nodes
-   * are working on remain. A scope that cannot be swept (because of a lock, for example) does not
-   * stop the others.
+   * Ends expired holds, scope by scope in small batches, at most 1,000 batches per scope. Leaves
+   * those that other nodes are working on. A scope that cannot be swept (because of a lock, for
+   * example) does not stop the others.
    *
    * @return how many holds this call ended
-   * @throws dev.lockstep.fault.LockstepException if a scope could not be swept; thrown after all
-   *     others were
+   * @throws dev.lockstep.fault.LockstepException if a scope could not be swept; thrown at the end
    */
   public int sweep() {
     return door.sweep(transactor.call(HoldQueries::scopesWithExpired));

@@ -54,7 +54,7 @@ public record HoldsConfig(
   }
 
   /**
-   * Returns the command unchanged.
+   * Checks the time that a command asks for.
    *
    * @throws IllegalArgumentException if it asks for more than the maximum time
    */

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param pool which pool
  * @param quantity how many, from 1 to {@value #MAX_QUANTITY}
- * @param units the exact units wanted; if empty, the next ones of the shuffle
+ * @param units the exact units wanted; if empty, the next ones in the shuffle
  */
 public record Line(PoolId pool, int quantity, List<Integer> units) {
   public static final int MAX_QUANTITY = 10_000;

@@ -18,7 +18,7 @@ public record NewPool(PoolId id, int total, Optional<UnitShuffle> shuffle) {
     }
   }
 
-  /** A pool of like things, of which only the number matters. */
+  /** A pool of identical things; only their number matters. */
   public static NewPool counted(PoolId id, int total) {
     return new NewPool(id, total, Optional.empty());
   }

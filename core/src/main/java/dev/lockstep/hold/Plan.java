@@ -38,7 +38,7 @@ record Plan(
   /**
    * A unit's change of owner; null means free.
    *
-   * @param rank its place in the shuffle, which finds it next to its neighbours; null if it was not
+   * @param rank its place in the shuffle, to look it up next to its neighbours; null if it was not
    *     read
    */
   record UnitChange(

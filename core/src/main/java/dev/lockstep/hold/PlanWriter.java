@@ -42,8 +42,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PlanWriter {
   // Times travel as microseconds; lines of all holds travel end to end. Columns are arrays of equal
-  // length, read by subscript: unnest would copy every value twice. Texts have no fixed place in
-  // their array, so they are unnested, and number the rows.
+  // length, read by subscript: unnest would copy every value twice. Texts differ in length, so a
+  // subscript would have to search: they are unnested, and number the rows.
   private static final String MICROS = "timestamptz 'epoch' + interval '1 microsecond' * ";
   private static final String LINES =
       """

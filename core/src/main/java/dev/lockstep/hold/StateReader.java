@@ -50,9 +50,9 @@ final class StateReader {
               .formatted(HoldRow.COLUMNS),
           HoldState.class);
 
-  // Runs when all locks are held, at that time, not at BEGIN's. An expired hold that we have not
-  // locked by then is in another batch, or beyond the size of one batch: "sold out" would be
-  // premature.
+  // Runs when all locks are held, and takes the time from then, not from BEGIN. An expired hold
+  // that we have not locked by then is in another batch, or beyond the size of one batch: "sold
+  // out" would be premature.
   private static final String READ_SCOPE =
       StoredEnum.sql(
           """
@@ -173,8 +173,8 @@ final class StateReader {
     List<HoldId> expired = new ArrayList<>();
     for (StoredHold stored : due) {
       Hold hold = stored.hold();
-      // Another batch can let us see an expired hold without the locks on its pools and buyer;
-      // leave it to the next batch.
+      // While another batch locks expired holds, we may get later ones, whose pools and buyers we
+      // did not lock; leave them to the next batch.
       boolean locked =
           hold.lines().stream().allMatch(line -> pools.containsKey(line.pool()))
               && (row.scope().buyerLimit().isEmpty() || used.containsKey(hold.buyer()));

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * reads snapshots, so a sale under way never looks like an error.
  *
  * <p>Scopes are checked one after the other. A small scope takes one REPEATABLE READ snapshot. A
- * large one is read in slices of some thousand rows, each in its own short snapshot; {@link
+ * large one is read in slices of a few thousand rows, each in its own short snapshot; {@link
  * HoldSlices} explains how sums stay exact while rows change. After each slice the check pauses for
  * as long as the slice took. So it costs sales at most half a core and does not hold VACUUM back.
  *

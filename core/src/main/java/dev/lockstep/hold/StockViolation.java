@@ -18,7 +18,7 @@ public record StockViolation(StockInvariant check, long scope, long pool, String
     OVERSOLD,
     /** The pool's counters, its units' owners, and the holds that list them must agree. */
     UNITS,
-    /** StockCheck rows must have no gap, and each must continue from the one before. */
+    /** Audit rows must have no gap, and each must continue from the one before. */
     AUDIT_CHAIN,
     /** The pool's counters must equal the newest audit row. */
     AUDIT_END,

@@ -39,8 +39,8 @@ final class UnitDemand {
          ORDER BY rank LIMIT w.quantity)
         LIMIT w.quantity) u""";
 
-  // Looks for each named unit in every pool that has named units. That finds more than was asked,
-  // which is harmless; a join would leave the planner a choice.
+  // Looks for each named unit in every pool that has named units. That finds more than was asked
+  // for, which is harmless; a join would leave the planner a choice.
   private static final String READ_NAMED_UNITS =
       """
       SELECT pool, unit, rank, returned, hold FROM lockstep.unit

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Checks the units of a scope, some thousand at a time. Each unit is compared with its hold and
+ * Checks the units of a scope, a few thousand at a time. Each unit is compared with its hold and
  * pool in one snapshot. The reverse, that a live hold owns every unit it lists, is checked by
  * {@link HoldSlices}.
  */

@@ -32,8 +32,8 @@ final class UnitWrites {
         AND u.pool = ANY (?) AND u.unit = ANY (?)""";
 
   // The units were read as free and must still be. Uses the expressions of unit_by_rank, like the
-  // query that reads, and not the plain scope as well: the planner takes the two conditions for
-  // independent, expects one row in the scope, and would scan all of them for each unit taken.
+  // query that reads, but not the plain scope as well: the planner would take the two conditions
+  // for independent, expect one row in the scope, and scan all of them for each unit taken.
   static final String BY_RANK =
       """
       UPDATE lockstep.unit u SET hold = x.hold, returned = false,

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
 
-/** Which scripts a database has, read from the table in which Flyway keeps it. */
+/** The scripts that ran in a database, as Flyway's history table has them. */
 record History(boolean exists, Map<Integer, OptionalInt> checksums, int lastRank) {
   private static final String EXISTS =
       "SELECT to_regclass('lockstep.flyway_schema_history') IS NOT NULL";
@@ -101,7 +101,7 @@ record History(boolean exists, Map<Integer, OptionalInt> checksums, int lastRank
     return checksums.containsKey(script.number());
   }
 
-  /** Whether the script that the database has is another one of the same number. */
+  /** Whether the database ran a different script with this number. */
   boolean differs(Script script) {
     OptionalInt stored = checksums.getOrDefault(script.number(), OptionalInt.empty());
     return stored.isPresent() && stored.getAsInt() != script.checksum();

@@ -20,14 +20,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The scripts are also a Flyway location, {@code classpath:db/lockstep}. Give them a Flyway of
  * their own with {@code defaultSchema("lockstep")}: its history is then the one written here, and
- * apart from that of your own scripts, which may begin with {@code V1} as they like.
+ * your own scripts, with their own history, can start at {@code V1}.
  */
 public final class Migrations {
   private static final Logger log = LoggerFactory.getLogger(Migrations.class);
 
   private static final String LOCK = "lockstep migrations";
 
-  // A large table may take long to change; another node waits as long.
+  // A large table may take long to change, and other nodes wait for it.
   private static final Duration PATIENCE = Duration.ofHours(1);
 
   private static final TxOptions OPTIONS =
@@ -48,7 +48,7 @@ public final class Migrations {
    * release migrated stays as it is.
    *
    * @return how many scripts ran
-   * @throws SchemaMismatch if a script that ran is not the one of this release, or Flyway left one
+   * @throws SchemaMismatch if a script that ran differs from this release's, or Flyway left one
    *     half done
    */
   public static int apply(DataSource dataSource) {
@@ -85,7 +85,7 @@ public final class Migrations {
       return 0;
     }
     try (Statement statement = connection.createStatement()) {
-      // A script is PostgreSQL's SQL; braces in it are no JDBC escapes.
+      // A script is PostgreSQL's SQL; braces in it are not JDBC escapes.
       statement.setEscapeProcessing(false);
       if (!history.exists()) {
         statement.execute("CREATE SCHEMA IF NOT EXISTS lockstep");

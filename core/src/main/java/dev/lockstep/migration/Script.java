@@ -13,7 +13,7 @@ import java.util.zip.CRC32;
 record Script(String file, String version, String description, String sql, int checksum) {
   private static final String FOLDER = "/db/lockstep/";
 
-  /** The names of all scripts: a class path cannot be listed. */
+  /** Lists all scripts, because a class path cannot be listed. */
   private static final String NAMES = "scripts.txt";
 
   private static final Pattern NAME = Pattern.compile("V(\\d+)__(\\w+)\\.sql");
@@ -32,7 +32,7 @@ record Script(String file, String version, String description, String sql, int c
     return new Script(file, name.group(1), name.group(2).replace('_', ' '), sql, checksum(sql));
   }
 
-  /** As Flyway computes it: over the lines, without what ends them. */
+  /** As Flyway computes it: over the lines, without their line endings. */
   private static int checksum(String sql) {
     CRC32 crc = new CRC32();
     sql.lines().forEach(line -> crc.update(line.getBytes(StandardCharsets.UTF_8)));

@@ -2,7 +2,7 @@
  * Creates Lockstep's tables, and checks that they are the ones this release needs.
  *
  * <p>Entry type: {@link dev.lockstep.migration.Migrations}. {@code Script} is one file of {@code
- * db/lockstep}, {@code History} the table that says which of them a database has.
+ * db/lockstep}; {@code History} knows which of them ran.
  *
  * <p>Table owned: {@code flyway_schema_history}, one row per script, in Flyway's format: a database
  * migrated here can go on with Flyway, and the other way round.

@@ -113,7 +113,7 @@ final class KeyRow {
   /**
    * Claims with a lock timeout of one millisecond, inside a savepoint: if the wait is cut, the
    * transaction stays usable. Locks the table first, with the caller's timeout, so that only
-   * another claim of the key can cut the wait, and not an index build or a migration.
+   * another claim of the key can cut the wait, not an index build or a migration.
    */
   Claim claimWithoutWaiting(Fingerprint fingerprint, Duration keepFor) throws SQLException {
     RoundTrip before = new RoundTrip(connection);

@@ -92,10 +92,9 @@ public final class Once {
 
   /**
    * Claims a key, or returns {@link Claim.InUse} at once if a concurrent transaction holds it, or
-   * is just removing it after its expiry. The caller commits; the transaction stays usable either
-   * way.
+   * is removing it after its expiry. The caller commits; the transaction stays usable either way.
    *
-   * @throws dev.lockstep.fault.LockTimeout if the whole table stays locked longer than the lock
+   * @throws dev.lockstep.fault.LockTimeout if the table itself stays locked longer than the lock
    *     timeout; roll back then
    */
   public Claim claimNow(Connection connection, OnceKey key, Fingerprint fingerprint) {

@@ -34,8 +34,8 @@ public final class DerivedId {
   }
 
   /**
-   * Returns an id for a program's own use; no owner and key, and no other purpose or parts, yield
-   * the same.
+   * Returns an id for a program's own use. No client key, other purpose or other parts yield the
+   * same id.
    *
    * @throws IllegalArgumentException if a text contains an unpaired surrogate
    */

@@ -54,7 +54,7 @@ public final class Exchange implements OpenTransaction {
     return exchange;
   }
 
-  /** Returns the exchange behind a transaction, which saves round trips that a connection takes. */
+  /** Returns the exchange behind a transaction; it takes fewer round trips than a connection. */
   public static Exchange of(OpenTransaction transaction) throws SQLException {
     return transaction instanceof Exchange exchange ? exchange : within(transaction.connection());
   }
@@ -72,7 +72,7 @@ public final class Exchange implements OpenTransaction {
 
   /**
    * Returns a trip to fill: empty, or with the deferred statements already in it. Send it or defer
-   * it. A constraint failure is attributed to the party that added the statement.
+   * it. If a constraint failure fits several parties, the next attempt separates them.
    */
   public RoundTrip trip() {
     RoundTrip pending = takePending();
@@ -97,9 +97,9 @@ public final class Exchange implements OpenTransaction {
   /**
    * As {@link #defer}, for a trip that may be the only one and then travels with BEGIN as well.
    * Until its answer arrives, we do not know the transaction's id. If the connection is lost, we
-   * look the effect up once; unless it is there, the work runs again at once, and the lost attempt
-   * may still commit after the retry. The guards must hold against the work itself: if the retry
-   * wrote something, the lost attempt must fail. Everything that the work could not write is {@link
+   * look the effect up once; unless it is there, the work runs again, and the lost attempt may
+   * still commit after the retry. The guards must hold against the work itself: if the retry wrote
+   * something, the lost attempt must fail. Any answer that no such guard protects is {@link
    * AttemptResult.Conditional}.
    */
   public void deferInOnePacket(RoundTrip trip) throws SQLException {

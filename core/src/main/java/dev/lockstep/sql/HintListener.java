@@ -29,15 +29,15 @@ public final class HintListener implements AutoCloseable {
   private final Thread thread;
   private volatile boolean stopping;
 
-  /** Why there is no connection, so that it is said once; empty while there is one. */
+  /** Why the connection was lost, so that each reason is logged once; empty while connected. */
   private String lost = "";
 
   /**
    * @param source of direct connections in auto-commit mode, not through a pooler in transaction
    *     mode; if empty, there are no hints
    * @param channel a fixed name of Lockstep's own; it becomes part of a statement
-   * @param hint called on the listening thread with the payloads of one or more notifications;
-   *     without any when some may have been missed, so that anything may have changed
+   * @param hint called on the listening thread with the payloads of one or more notifications; an
+   *     empty set means that some may have been missed, so anything may have changed
    */
   public HintListener(
       Optional<DataSource> source, String channel, String threadName, Consumer<Set<String>> hint) {

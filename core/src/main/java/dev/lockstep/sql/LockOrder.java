@@ -13,13 +13,13 @@ import java.util.Comparator;
  */
 public final class LockOrder {
   /**
-   * What is locked, in lock order. A new row takes no place: only its twin could wait for it, and
-   * twins meet at the first row that both lock.
+   * What is locked, in lock order. A new row needs no place: only an insert of the same key can
+   * wait for it, and the two transactions already meet at the first row that both lock.
    */
   public enum RowKind {
     /**
      * A claimed idempotency key. One that a companion records in bulk comes after {@link #ACCOUNT}:
-     * it is a new row, or its twin has met the batch at a hold or a transfer.
+     * it is a new row, or its other writer has met the batch at a hold or a transfer.
      */
     ONCE("once"),
     HOLD("hold"),

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * PostgreSQL features that JDBC lacks: COPY, notifications, and binary arrays. Uses reflection, so
- * that core compiles and runs with any driver. With another driver than PostgreSQL's, COPY and
- * notifications are refused and arrays go the driver's own way.
+ * that core compiles and runs with any driver. With any driver but PostgreSQL's, COPY and
+ * notifications are refused, and the driver encodes arrays itself.
  */
 public final class PgDriver {
   private static final String PG_CONNECTION = "org.postgresql.PGConnection";
@@ -69,7 +69,7 @@ public final class PgDriver {
     return (Long) count;
   }
 
-  /** Waits for notifications; the payloads of those that came, each once. */
+  /** Waits for notifications and returns their distinct payloads. */
   public static Set<String> awaitNotifications(Connection connection, int timeoutMs)
       throws SQLException {
     Object found =

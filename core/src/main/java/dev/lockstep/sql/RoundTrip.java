@@ -125,7 +125,7 @@ public final class RoundTrip {
     return this;
   }
 
-  /** As {@link #guarded}, for statements that fail in only a few ways. */
+  /** As {@link #guarded}, with a meaning that can rule these statements out as the cause. */
   public void meaning(Meaning meaning, Consumer<RoundTrip> statements) {
     Meaning before = this.meaning;
     this.meaning = meaning;
@@ -226,8 +226,8 @@ public final class RoundTrip {
   }
 
   /**
-   * The driver does not say which statement failed. Usually all readings agree, and it makes no
-   * difference.
+   * The driver does not say which statement failed. Usually all meanings agree, and it does not
+   * matter.
    */
   private SQLException meaningOf(SQLException thrown) {
     Meaning last = null;

@@ -6,16 +6,16 @@ import java.util.Objects;
 
 /** A constant of an enum that a table stores as a number. */
 public interface StoredEnum {
-  /** As stored. */
+  /** The stored number. */
   short code();
 
-  /** As an enum has it. */
+  /** The name of the constant. */
   String name();
 
   /**
-   * A statement with the numbers of the constants it names: {@code state = {HoldState.HELD}}
-   * becomes {@code state = 0}. A number and no parameter, so that the planner can use an index on
-   * just those rows.
+   * Replaces the constants in a statement by their numbers: {@code state = {HoldState.HELD}}
+   * becomes {@code state = 0}. With a literal, unlike a parameter, the planner can use a partial
+   * index.
    *
    * @param enums whose constants the statement may name
    * @throws IllegalArgumentException if it names a constant that none of them has

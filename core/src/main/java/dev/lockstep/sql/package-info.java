@@ -11,8 +11,8 @@
  *       writes just before COMMIT.
  *   <li>Parameters and columns: {@link dev.lockstep.sql.SqlArray} carries a batch, {@link
  *       dev.lockstep.sql.StoredEnum} names stored numbers, {@link dev.lockstep.sql.Ctid} addresses
- *       a row, {@link dev.lockstep.sql.StorableText} and {@link dev.lockstep.sql.DerivedId} turn
- *       names into what can be stored.
+ *       a row, {@link dev.lockstep.sql.StorableText} and {@link dev.lockstep.sql.DerivedId} check
+ *       and encode names.
  *   <li>Plans: {@link dev.lockstep.sql.IndexLookups} keeps a batch on its indexes.
  *   <li>Beyond JDBC: {@link dev.lockstep.sql.PgDriver} has COPY and binary arrays, {@link
  *       dev.lockstep.sql.HintListener} notifications.

@@ -21,9 +21,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one call of a Transactor: attempts until one commits, fails for good, or the deadline
- * passes. Once an attempt was lost that may still commit, every result and failure goes through
- * {@link EarlierAttempts}.
+ * Runs one call of a Transactor: repeats it until an attempt commits or fails for good, or the
+ * deadline passes. Once an attempt was lost that may still commit, every result and failure goes
+ * through {@link EarlierAttempts}.
  *
  * @param <T> what the work returns
  * @param <R> what the caller gets

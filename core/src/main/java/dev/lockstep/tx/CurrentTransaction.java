@@ -49,12 +49,12 @@ final class CurrentTransaction {
     return closing.size();
   }
 
-  /** Drops the items added since there were {@code count} of them. */
+  /** Drops all items but the first {@code count}. */
   void dropClosingItemsAfter(int count) {
     closing.subList(count, closing.size()).clear();
   }
 
-  /** Runs each closing work once, in the order in which the works were first named. */
+  /** Runs each closing work once, in the order in which they were first added. */
   void runClosingWork() throws SQLException {
     while (!closing.isEmpty()) {
       runClosingWork(closing.get(0).work());

@@ -13,7 +13,7 @@ import java.util.Optional;
  * transaction.
  */
 final class Opening {
-  // Ends with the transaction, also if the work ends it. After that it is null or empty.
+  // Ends with the transaction, even if the work ends it. After that it is null or empty.
   private static final String BEGUN = "lockstep.transaction";
 
   /**
@@ -33,7 +33,7 @@ final class Opening {
 
   // idle_in_transaction_session_timeout ends a session that waits for its client to send;
   // tcp_user_timeout ends one that waits for its client to receive, which no other timeout does.
-  // Setting it on a server whose system lacks it would fill the server's log.
+  // Setting it where the operating system lacks it would fill the server's log.
   private static final String TIMEOUTS =
       """
       set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true),

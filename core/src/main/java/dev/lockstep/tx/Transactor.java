@@ -168,9 +168,9 @@ public final class Transactor {
   }
 
   /**
-   * Runs work within a savepoint of this thread's transaction; if the work throws, only its own
-   * changes are undone. A serialization failure or a deadlock still dooms the whole transaction,
-   * which then runs again: rolling back to a savepoint does not renew an old snapshot.
+   * Runs work in a savepoint of this thread's transaction; if it throws, only its changes are
+   * undone. A serialization failure or a deadlock still dooms the whole transaction, which then
+   * runs again: rolling back to a savepoint does not renew an old snapshot.
    *
    * @throws IllegalStateException outside a transaction
    */

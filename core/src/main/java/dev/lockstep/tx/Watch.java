@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sets a {@link Watchdog} on each connection on which a Transactor runs a transaction.
+ * Sets a {@link Watchdog} on each connection that a Transactor uses.
  *
  * <p>One thread serves all watchdogs and sleeps until the nearest known deadline. Transactions that
  * begin and end before that do not wake it: a timer per transaction would cost a lone caller five

@@ -4,8 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * A transaction that Lockstep has begun and will end, as your code sees it: write through the
- * connection, and let Lockstep commit. Valid only during the call it is passed to. Not thread-safe.
+ * The transaction in which Lockstep calls your code. Write through the connection; Lockstep or its
+ * caller commits. Valid only during the call it is passed to. Not thread-safe.
  */
 public interface OpenTransaction {
   /** Returns the connection, for statements of any kind. Do not commit, roll back or close it. */
