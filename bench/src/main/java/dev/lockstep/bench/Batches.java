@@ -13,7 +13,7 @@ final class Batches implements AutoCloseable {
   /** Takes, runs and ends a batch, and commits. */
   @FunctionalInterface
   interface Batch {
-    /** Returns how many there were. */
+    /** Returns how many jobs it ran. */
     int run(Connection connection) throws SQLException;
   }
 

@@ -55,7 +55,7 @@ public final class Bench implements Callable<Integer> {
     bench.addSubcommand(name, command);
   }
 
-  /** Without a benchmark's name: say which there are. */
+  /** Without a benchmark's name, lists them. */
   @Override
   public Integer call() {
     spec.commandLine().usage(System.err);

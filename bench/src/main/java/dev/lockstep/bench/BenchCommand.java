@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 
 /**
  * Runs one benchmark on a database of its own and prints the report. Exit codes: 0 measured, aims
- * met or not; 1 a contender's books do not balance; 2 wrong use.
+ * met or not; 1 a contender's books do not balance or the run failed; 2 wrong use.
  */
 @Command(mixinStandardHelpOptions = true)
 final class BenchCommand implements Callable<Integer> {

@@ -29,7 +29,7 @@ final class BenchDatabase implements AutoCloseable {
 
   private final @Nullable PostgresServer server;
   private final HikariDataSource pool;
-  // After an interrupt, the machine is left as it was.
+  // Cleans up after an interrupt.
   private final Thread stopper = new Thread(this::interrupted, "stop-database");
   private boolean closed;
 
@@ -88,7 +88,7 @@ final class BenchDatabase implements AutoCloseable {
     execute("CHECKPOINT");
   }
 
-  /** With user and password, for another process. */
+  /** The URL with user and password, for another process. */
   String url() {
     String base = pool.getJdbcUrl();
     return pool.getUsername() == null
@@ -102,7 +102,7 @@ final class BenchDatabase implements AutoCloseable {
     return pool;
   }
 
-  /** Connections past the pool. */
+  /** Connections that bypass the pool. */
   DataSource direct() {
     PGSimpleDataSource source = new PGSimpleDataSource();
     source.setUrl(url());
@@ -133,9 +133,9 @@ final class BenchDatabase implements AutoCloseable {
   }
 
   /**
-   * Counts all sessions' statements meanwhile. The counter misses COMMIT, but counts BEGIN.
+   * Counts all sessions' statements of the stretch. The counter misses COMMIT, but counts BEGIN.
    *
-   * @param heard passes in the time that every session needs to notice that counting is on
+   * @param heard waits until every session has noticed that counting is on
    */
   Statements countStatements(Stretch heard, Stretch stretch)
       throws SQLException, InterruptedException {

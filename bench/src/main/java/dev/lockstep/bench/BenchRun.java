@@ -31,7 +31,7 @@ record BenchRun(BenchDatabase database, int seconds, Report report) {
     contender.book(contender.load(callers).run(warmUpSeconds, seconds), report);
   }
 
-  /** One caller runs all contenders in short turns, because a millisecond is easily disturbed. */
+  /** One caller runs all contenders in short turns, since single latencies are easily disturbed. */
   void alone(List<Contender> contenders) throws Exception {
     InTurns[] turns = contenders.stream().map(Contender::turns).toArray(InTurns[]::new);
     List<Measured> results = InTurns.run(seconds, turns);
@@ -41,8 +41,8 @@ record BenchRun(BenchDatabase database, int seconds, Report report) {
   }
 
   /**
-   * Many callers run all contenders in turns. A machine has better and worse minutes, and
-   * contenders that are compared should share both.
+   * Many callers run all contenders in turns. A machine's speed varies by the minute, and that
+   * should affect all alike.
    */
   void inTurns(List<Contender> contenders, int callers) throws Exception {
     List<Load> loads = contenders.stream().map(contender -> contender.load(callers)).toList();

@@ -13,7 +13,7 @@ interface Benchmark extends AutoCloseable {
   /** Measures the contenders and adds what it found to the run's report. */
   void measure() throws Exception;
 
-  /** Compares what was measured with what it should be, in the run's report. */
+  /** Adds the aims to the run's report, each with its measured ratio. */
   void aims();
 
   @Override

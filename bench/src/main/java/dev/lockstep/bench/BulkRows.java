@@ -45,7 +45,7 @@ final class BulkRows {
   private final int pools;
   private long written;
 
-  /** Pools have the numbers from 1 on, and take turns. */
+  /** Pools are numbered from 1 and take turns. */
   BulkRows(Transactor transactor, long scope, int pools) {
     this.transactor = transactor;
     this.scope = scope;

@@ -17,7 +17,7 @@ import org.HdrHistogram.Histogram;
 
 /**
  * A thousand events per second, each in its own transaction. Measures the time from the writer's
- * knowledge of the commit to the sink's receipt; zero if the receipt came first. Starts to measure
+ * knowledge of the commit to the sink's receipt; 1 µs if the receipt came first. Starts to measure
  * once it has stopped getting faster.
  */
 final class CommitToPublish {
@@ -132,7 +132,7 @@ final class CommitToPublish {
     return publishedNanos.get(index);
   }
 
-  /** When all are published. */
+  /** The result; call it once all are published. */
   Measured measured(String name, long acknowledged) {
     return Measured.of(name, WRITERS, latencies, seconds, acknowledged);
   }

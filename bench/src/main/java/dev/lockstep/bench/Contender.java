@@ -11,7 +11,7 @@ import java.sql.SQLException;
  */
 record Contender(String name, boolean pooled, int atOnce, Load.Call call, Stored stored) {
 
-  /** What is stored, as often as it was acknowledged. */
+  /** Counts what is stored. */
   @FunctionalInterface
   interface Stored {
     long count() throws SQLException;
@@ -42,7 +42,7 @@ record Contender(String name, boolean pooled, int atOnce, Load.Call call, Stored
     return new InTurns(name, call);
   }
 
-  /** Reports the calls, if all that they were told is stored. */
+  /** Reports the calls, after checking that everything acknowledged is stored. */
   void book(Measured calls, Report report) throws SQLException {
     Measured measured = calls.times(atOnce);
     Report.requireBalance(name, measured.acknowledged(), stored.count());

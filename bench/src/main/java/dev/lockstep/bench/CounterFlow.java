@@ -37,7 +37,7 @@ final class CounterFlow {
   }
 
   /**
-   * Products with the numbers from the first on.
+   * Creates products, numbered from the first.
    *
    * @param lockFirst SELECT … FOR UPDATE, then UPDATE; else one conditional UPDATE
    */
@@ -49,7 +49,7 @@ final class CounterFlow {
     return new CounterFlow(database, first, products, lockFirst);
   }
 
-  /** Reservations made, if the stock says so, too; -1 if it does not. */
+  /** Reservations made; -1 if the stock disagrees. */
   long reservations() throws SQLException {
     return database.number(
         """

@@ -37,7 +37,7 @@ final class CountingSink implements Sink {
 
   /**
    * @param expected how many events make {@link #await} return
-   * @param each told of every event
+   * @param each called with every event
    */
   CountingSink(@Nullable Sink inner, long expected, Consumer<Event> each) {
     this.inner = inner;
@@ -53,7 +53,7 @@ final class CountingSink implements Sink {
   @Override
   public Session open(SessionLease lease) throws Exception {
     @Nullable Session session = inner == null ? null : inner.open(lease);
-    // The clock runs from here on, so that what is read before it is delivered is not for nothing.
+    // The clock starts here, so that the time for reading ahead counts.
     firstNanos.compareAndSet(0, System.nanoTime());
     return new Session() {
       @Override
@@ -110,7 +110,7 @@ final class CountingSink implements Sink {
     return delivered.sum();
   }
 
-  /** As {@link #await(String)}, now that it is known how many there are. */
+  /** As {@link #await(String)}, when the number becomes known only now. */
   double await(String name, long all) throws InterruptedException {
     expected = all;
     if (delivered.sum() >= all) {
@@ -120,7 +120,7 @@ final class CountingSink implements Sink {
   }
 
   /**
-   * Waits until all are there.
+   * Waits until all are delivered.
    *
    * @return events per second
    */
@@ -134,7 +134,7 @@ final class CountingSink implements Sink {
     return delivered.sum() / ((lastNanos.get() - firstNanos.get()) / 1e9);
   }
 
-  /** That whatever came was in order. */
+  /** Checks that everything delivered was in order. */
   void requireOrder(String name) {
     Report.requireBalance(name + ", out of order", 0, outOfOrder.sum());
   }

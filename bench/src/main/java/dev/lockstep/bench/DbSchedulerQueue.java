@@ -36,7 +36,7 @@ final class DbSchedulerQueue implements JobQueue, AutoCloseable {
     this.client = SchedulerClient.Builder.create(pool, nothing).tableName(TABLE).build();
   }
 
-  /** As its documentation has the table and the indexes for PostgreSQL. */
+  /** With the table and indexes that its documentation gives for PostgreSQL. */
   static DbSchedulerQueue create(BenchDatabase database) throws SQLException {
     database.execute(
         """
@@ -60,7 +60,7 @@ final class DbSchedulerQueue implements JobQueue, AutoCloseable {
     return new DbSchedulerQueue(database, false);
   }
 
-  /** The same with a setting of the driver that makes one statement of many inserts. */
+  /** The same with the driver setting that combines many inserts into one statement. */
   DbSchedulerQueue withRewrittenInserts() {
     return new DbSchedulerQueue(database, true);
   }
@@ -97,7 +97,7 @@ final class DbSchedulerQueue implements JobQueue, AutoCloseable {
         Scheduler.create(pool, task(job))
             .tableName(TABLE)
             .threads(threads)
-            // As its documentation has it for high throughput.
+            // As its documentation advises for high throughput.
             .pollUsingLockAndFetch(1.0, 4.0)
             .pollingInterval(Duration.ofMillis(100))
             .build();

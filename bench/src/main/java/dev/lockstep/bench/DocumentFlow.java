@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * free position with SKIP LOCKED, mark it, insert the purchase, increment the campaign.
  *
  * <p>Campaigns of 1,275 positions (a base of 50) are sold one after the other, so that the random
- * sort never meets fewer rows than in the document's own case.
+ * sort never meets more rows than in the document's own case.
  */
 final class DocumentFlow {
   private static final int POSITIONS = 1_275;

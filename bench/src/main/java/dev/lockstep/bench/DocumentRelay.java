@@ -12,9 +12,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The relay of the ordered-outbox document: advisory locks tried in the query, which ends, and lets
- * them go, before anything is sent. It sends events twice and out of order; here only its speed
- * counts, and how many it sent more than once.
+ * The relay of the ordered-outbox document: advisory locks tried in the query and released at its
+ * end, before anything is sent. It sends events twice and out of order; measured are only its speed
+ * and the repeats.
  */
 final class DocumentRelay {
   private static final int RELAYS = 4;

@@ -8,8 +8,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Empties a filled queue and measures how fast: from the end of the warm-up until time is up or the
- * queue is empty. Its percentiles are of the time in which a hundred jobs run, which shows how
- * evenly they flow.
+ * queue is empty. Its percentiles are of the time per hundred jobs, which shows how evenly they
+ * run.
  */
 final class Drain {
   private static final int STRETCH = 100;
@@ -44,8 +44,8 @@ final class Drain {
    * Fills and empties a queue.
    *
    * @param workers threads that run jobs, for the report
-   * @param perSecond how many jobs to write for each second; should be more than can be done. A
-   *     machine that is faster gets twice as many, until they outlast the warm-up
+   * @param perSecond how many jobs to write for each second; should be more than can be done. The
+   *     number doubles until the jobs outlast the warm-up
    */
   static Measured run(
       String name, int workers, Time time, BenchDatabase database, JobQueue queue, int perSecond)

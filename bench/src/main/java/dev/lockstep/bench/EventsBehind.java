@@ -23,7 +23,7 @@ final class EventsBehind {
       SELECT segment, from_ord, to_ord FROM lockstep.outbox_segment
       WHERE from_ord <= pg_current_xact_id() AND to_ord > pg_current_xact_id()""";
 
-  // Places between the segment's first and the present, as if they had come all the time.
+  // Spreads them evenly from the segment's first place to the present.
   private static final String FILL =
       """
       INSERT INTO lockstep.filled
@@ -49,7 +49,7 @@ final class EventsBehind {
     this.stream = stream;
   }
 
-  /** The first events: early, so that there are transactions among which to spread the others. */
+  /** Appends the first events early, so that the others can be spread over later transactions. */
   static EventsBehind begin(Relaying relaying) {
     String stream = relaying.define();
     relaying.transactor.run(
@@ -62,7 +62,7 @@ final class EventsBehind {
     return new EventsBehind(relaying, stream);
   }
 
-  /** All the others. Nobody may be appending or relaying. */
+  /** Writes all the others. Nothing may append or relay meanwhile. */
   void fill() throws SQLException {
     try (Connection connection = relaying.database.pool().getConnection();
         Statement statement = connection.createStatement()) {

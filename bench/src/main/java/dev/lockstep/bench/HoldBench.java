@@ -110,7 +110,7 @@ final class HoldBench implements Benchmark {
     contenders.add(
         seats(callers == RUSH ? Math.max(MILLION, unitsFor(callers)) : unitsFor(callers)));
     if (callers == RUSH) {
-      // Pools of a thousand are sold one after the other: each call has its place in one.
+      // Pools of a thousand are sold one after the other; a call's number decides its pool.
       contenders.add(
           lockstep(
               THOUSAND_UNITS,
@@ -136,7 +136,7 @@ final class HoldBench implements Benchmark {
     }
   }
 
-  /** Enough for the load. */
+  /** Units that outlast the load. */
   private int unitsFor(int callers) {
     int aSecond = callers == 1 ? UNITS_A_SECOND_ALONE : UNITS_A_SECOND;
     return (int) (aSecond * run.longestSeconds());
@@ -185,14 +185,14 @@ final class HoldBench implements Benchmark {
     }
     boolean rush = callers == RUSH;
     if (rush) {
-      // Takes long, and the aims are here.
+      // Slow, but most aims are measured here.
       database.settle();
       run.inTurns(contenders.stream().filter(contender -> !contender.pooled()).toList(), RUSH);
     }
     for (Contender contender : contenders) {
       if (!rush || contender.pooled()) {
         database.execute("CHECKPOINT");
-        // What was compiled for it serves any number of callers.
+        // Code compiled for one number of callers serves the others.
         run.measure(contender, callers, run.warmUpSeconds(warm.add(contender.name())));
       }
     }

@@ -23,10 +23,7 @@ import java.util.function.LongFunction;
 final class HttpLoad implements AutoCloseable {
   private static final int END_TIMEOUT_SECONDS = 60;
 
-  /**
-   * The server's process is new and must be compiled first, which on two shared cores takes over a
-   * minute.
-   */
+  /** The server's process is new; on two shared cores its code takes over a minute to compile. */
   static final int MAX_WARM_UP_SECONDS = 120;
 
   /** The first writes after a checkpoint cost more, because whole pages are logged. */
@@ -66,8 +63,9 @@ final class HttpLoad implements AutoCloseable {
   }
 
   /**
-   * An open loop, after {@link #run}: a fixed rate, whether or not earlier requests are answered. A
-   * request that is due without a free connection waits for one, and that counts as latency.
+   * An open loop, to call after {@link #run}: a fixed rate, whether or not earlier requests are
+   * answered. A request that is due without a free connection waits for one, and that counts as
+   * latency.
    */
   Measured runPaced(
       String name, int connections, int perSecond, int seconds, LongFunction<Post> posts)
@@ -126,7 +124,7 @@ final class HttpLoad implements AutoCloseable {
       }
     }
 
-    /** Those that are free have ended. */
+    /** Counts the free connections as ended. */
     synchronized void end() {
       ended = true;
       for (int i = 0; i < free; i++) {
@@ -159,7 +157,7 @@ final class HttpLoad implements AutoCloseable {
     /**
      * Sends the next one.
      *
-     * @param dueNanos since when its sender waits for the answer
+     * @param dueNanos when its sender began to wait
      */
     Future<Buffer> send(long dueNanos) {
       return send(posts.apply(numbers.incrementAndGet()))
@@ -173,7 +171,7 @@ final class HttpLoad implements AutoCloseable {
           .onFailure(window::fail);
     }
 
-    /** When everybody has ended. */
+    /** Waits until all requests have ended. */
     Measured measured(String name) throws InterruptedException {
       if (!ended.await(END_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         throw new IllegalStateException(name + ": requests were not answered within a minute");
@@ -184,7 +182,7 @@ final class HttpLoad implements AutoCloseable {
     private Future<Buffer> send(Post post) {
       return client
           .request(HttpMethod.POST, post.path())
-          // Nested, so that the body is asked for on the event loop, before it has ended.
+          // Nested, so that the body is requested on the event loop, before it has ended.
           .compose(
               request ->
                   headed(request, post)

@@ -7,7 +7,7 @@ import java.util.concurrent.FutureTask;
 final class InPairs {
   private InPairs() {}
 
-  /** May fail as the database does. */
+  /** One of the tasks. */
   @FunctionalInterface
   interface Part {
     void run() throws Exception;

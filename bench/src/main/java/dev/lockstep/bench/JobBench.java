@@ -17,7 +17,7 @@ final class JobBench implements Benchmark {
   private static final String REWRITTEN = "db-scheduler, scheduleBatch, reWriteBatchedInserts";
   private static final int ENQUEUE_BATCH = 10_000;
 
-  /** Until it gets no faster: the slowest to be compiled takes about as long. */
+  /** About as long as the slowest contender takes to compile. */
   private static final double WARM_UP_SECONDS = 6;
 
   private final BenchRun run;
@@ -61,7 +61,7 @@ final class JobBench implements Benchmark {
     drain(QUARTZ, QuartzQueue.THREADS, QuartzQueue.create(database), 500);
   }
 
-  /** With more jobs than can be done in the time; should they be done, time ends there. */
+  /** Drains more jobs than can be done in the time; if all are done, measuring ends early. */
   private void drain(String name, int workers, JobQueue queue, int perSecond) throws Exception {
     double warmUpSeconds = Math.max(WARM_UP_SECONDS, run.seconds() / 3.0);
     drain(name, workers, new Drain.Time(warmUpSeconds, run.seconds()), queue, perSecond);
@@ -72,7 +72,7 @@ final class JobBench implements Benchmark {
     run.report().add(Drain.run(name, workers, time, database, queue, perSecond));
   }
 
-  /** Both have filled their queues by it before, so it is compiled. */
+  /** Both filled their queues this way before, so the code is compiled. */
   private void enqueue(DbSchedulerQueue dbScheduler) throws Exception {
     database.settle();
     run.alone(

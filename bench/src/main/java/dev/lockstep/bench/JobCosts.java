@@ -24,7 +24,7 @@ final class JobCosts implements Benchmark {
   private static final int BLOAT_STEP = 250_000;
   private static final int BLOAT_STEPS = 4;
   private static final int BLOAT_BATCH = 10_000;
-  // Longer than its poll interval, and than that of its heartbeats.
+  // Longer than a worker's poll and heartbeat intervals.
   private static final int HEARD_SECONDS = 3;
   private static final int IDLE_SECONDS = 10;
   private static final long START_SECONDS = 30;
@@ -93,7 +93,7 @@ final class JobCosts implements Benchmark {
         if (committedNanos > measuredNanos) {
           Window.record(latencies, startedNanos - committedNanos);
         }
-        // An idle queue: time enough for the result to be written, and not in step with anything.
+        // Until the result is written and the queue idle; random, to avoid a rhythm.
         TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextLong(10_000, 20_000));
       }
       connection.setAutoCommit(true);
@@ -152,7 +152,7 @@ final class JobCosts implements Benchmark {
       long target = (long) step * BLOAT_STEP;
       Progress.say("Lockstep, bloat: %,d jobs done", target - BLOAT_STEP);
       CountDownLatch ran = new CountDownLatch(BLOAT_STEP);
-      // Closed when its results are written.
+      // Closing waits until its results are written.
       try (Worker worker = queue.work(ran::countDown)) {
         for (int i = 0; i < BLOAT_STEP; i += BLOAT_BATCH) {
           queue.copy(BLOAT_BATCH);
@@ -176,8 +176,8 @@ final class JobCosts implements Benchmark {
   private void scheduled() throws Exception {
     int there = 0;
     queue.clear();
-    // It goes by the share of the table that has changed: it would come while few are scheduled,
-    // and not while many are.
+    // Autovacuum goes by the share of changed rows: it would run while few are scheduled, and not
+    // while many are.
     database.execute("ALTER TABLE lockstep.job SET (autovacuum_enabled = off)");
     for (int size : SCHEDULED) {
       String name = scheduled(size);

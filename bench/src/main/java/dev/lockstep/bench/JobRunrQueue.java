@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
 /** JobRunr: a job is claimed by an update, and marked as succeeded by another. */
 final class JobRunrQueue implements JobQueue {
   static final int WORKERS = 16;
-  // The shortest it takes.
+  // The shortest that JobRunr accepts.
   private static final Duration POLL = Duration.ofSeconds(5);
 
-  /** Seconds to measure at least: what it does between two polls varies too much for less. */
+  /** The fewest seconds to measure: its speed varies too much between two polls. */
   static final int TWO_POLLS = (int) POLL.toSeconds() * 2;
 
-  // Fetched at once when fewer than half as many are at hand.
+  // Jobs per fetch; it fetches when fewer than half are left.
   private static final int PAGE = 128;
 
   private final BenchDatabase database;
@@ -37,7 +37,7 @@ final class JobRunrQueue implements JobQueue {
 
   private JobRunrQueue(BenchDatabase database) {
     this.database = database;
-    // Makes its tables and indexes itself.
+    // Creates its own tables and indexes.
     this.storage = SqlStorageProviderFactory.using(database.pool(), "jobrunr.");
   }
 
@@ -57,8 +57,8 @@ final class JobRunrQueue implements JobQueue {
   }
 
   /**
-   * As it comes, a page has as many jobs as there are idle workers, and each that becomes idle asks
-   * for the next.
+   * Fetches ahead. By default a page has as many jobs as there are idle workers, and each worker
+   * that becomes idle asks for the next.
    */
   private static final class ReadAhead implements BackgroundJobServerWorkerPolicy {
     private final Workers workers = new Workers();
@@ -94,7 +94,7 @@ final class JobRunrQueue implements JobQueue {
     }
   }
 
-  /** A job without anything to do. Public, since it is read back by reflection. */
+  /** A job that does nothing. Public, since it is read back by reflection. */
   public static final class Nothing implements JobRequest {
     public int number;
 

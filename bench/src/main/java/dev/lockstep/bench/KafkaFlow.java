@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Kafka's own producer on the records that the sink sends, and a consumer that checks a topic. */
 final class KafkaFlow {
   private static final Duration POLL = Duration.ofMillis(100);
-  // More would keep the collector busy. They are sent again and again.
+  // More would keep the garbage collector busy; they are sent repeatedly.
   private static final int IN_MEMORY = 500_000;
 
   private KafkaFlow() {}
@@ -48,7 +48,7 @@ final class KafkaFlow {
             new ByteArraySerializer())) {
       List<ProducerRecord<byte[], byte[]>> records = records(topic, Math.min(count, IN_MEMORY));
       producer.partitionsFor(topic);
-      // What it took to make them is no business of the producer's, nor is its garbage.
+      // Keeps the garbage of making the records out of the measurement.
       System.gc();
       long startedNanos = System.nanoTime();
       for (int n = 0; n < count; n++) {
@@ -102,7 +102,7 @@ final class KafkaFlow {
     }
   }
 
-  /** Reads a topic on to its end: every key must be there from 1 on, in order, without a gap. */
+  /** Reads a topic to its end; requires each key's sequences from 1 on, in order, without a gap. */
   static void requireInOrder(
       String name,
       String bootstrapServers,

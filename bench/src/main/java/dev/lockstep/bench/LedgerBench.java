@@ -44,7 +44,7 @@ final class LedgerBench implements Benchmark {
   private int lastSchema;
 
   /**
-   * @param aim how many times the best of the others Lockstep should reach
+   * @param aim the least ratio of Lockstep's rate to the best of the others
    */
   private record Situation(String name, int accounts, Pairs pairs, double aim) {
     String of(String contender) {
@@ -103,7 +103,7 @@ final class LedgerBench implements Benchmark {
     double cold = run.warmUpSeconds(situation.equals(SITUATIONS.get(0)));
     for (Contender contender : contenders(situation)) {
       database.settle();
-      // Hand-written ways wait for the database, compiled or not.
+      // Hand-written SQL waits for the database, compiled or not.
       run.measure(contender, CALLERS, contender.pooled() ? warm : cold);
     }
   }

@@ -62,7 +62,7 @@ final class Load {
     return Math.max(cold ? COLD_WARM_UP_SECONDS : WARM_UP_SECONDS, seconds / (cold ? 3.0 : 5.0));
   }
 
-  /** The only turn there is. */
+  /** Runs a single turn. */
   Measured run(double warmUpSeconds, double seconds) throws Exception {
     turn(warmUpSeconds, seconds);
     return measured();
@@ -72,7 +72,7 @@ final class Load {
   void turn(double warmUpSeconds, double seconds) throws Exception {
     Progress.say("%s, %,d callers", name, callers);
     window.open();
-    // Nobody begins before all are there: the busy would keep the others from being started.
+    // All begin together: busy callers would delay the start of the others.
     CountDownLatch ready = new CountDownLatch(callers);
     CountDownLatch begin = new CountDownLatch(1);
     List<Thread> threads = new ArrayList<>(callers);

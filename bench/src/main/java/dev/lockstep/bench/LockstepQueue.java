@@ -17,7 +17,7 @@ final class LockstepQueue implements JobQueue {
   static final int CONCURRENCY = 8;
   static final int SHARDS = 32;
 
-  /** More than it gets done. */
+  /** Jobs to write per second, more than it runs. */
   static final int PER_SECOND = 420_000;
 
   private static final int FILL_BATCH = 50_000;
@@ -80,8 +80,8 @@ final class LockstepQueue implements JobQueue {
   }
 
   /**
-   * Jobs for a year to come: written by the server itself, and before their indexes, since there
-   * may be ten million.
+   * Schedules jobs over the coming year. The server generates them and builds the indexes
+   * afterwards, since there may be ten million.
    */
   void schedule(long from, long until) throws Exception {
     String key = database.text("SELECT pg_get_indexdef('lockstep.job_pkey'::regclass)");

@@ -191,7 +191,7 @@ final class OutboxBench implements Benchmark {
 
   private String append(int count) {
     String stream = relaying.define();
-    // Nobody pays for the first steps.
+    // A warm-up that is not measured.
     relaying.append(APPEND, relaying.define(), count / 10, Relaying.PORTFOLIOS);
     double appended = relaying.append(APPEND, stream, count, Relaying.PORTFOLIOS);
     report.add(Measured.rate(APPEND, appended, count));

@@ -18,8 +18,8 @@ final class OutboxToKafka {
   static final String PRODUCER = "ceiling: Kafka's own producer";
 
   private static final int TOPIC_PARTITIONS = 8;
-  // A broker that runs has seen many small transactions; one that has just started is slow at them
-  // until it is compiled, which takes about thirty thousand.
+  // A new broker is slow at small transactions until its code is compiled, after about thirty
+  // thousand.
   private static final int MAX_WARM_UP_SECONDS = 75;
 
   private final Relaying relaying;
@@ -44,7 +44,7 @@ final class OutboxToKafka {
         broker.createTopic(topic, TOPIC_PARTITIONS, Map.of());
       }
       OutboxToKafka bench = new OutboxToKafka(relaying, run.report(), broker.bootstrapServers());
-      // First, since its warm-up is that of the others, too.
+      // First, since its warm-up serves the others too.
       Measured latency =
           relaying.latency(LATENCY, MAX_WARM_UP_SECONDS, run.seconds(), bench.sink("latency"));
       bench.warmUp(backlog, count);
@@ -54,7 +54,7 @@ final class OutboxToKafka {
     }
   }
 
-  /** Both in turns, since the broker and the disk are not always in the same mood. */
+  /** Runs both in turns, since the speed of broker and disk varies. */
   private void throughput(String backlog, int count) throws Exception {
     List<Measured> produced = new ArrayList<>();
     List<Measured> relayed = new ArrayList<>();

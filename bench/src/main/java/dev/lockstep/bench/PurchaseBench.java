@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Whole purchases over HTTP (hold, payment at the built-in gateway, confirmation), of positions in
- * triangles of the largest size, the last of which draws. The server and the load are two
- * processes.
+ * triangles of the largest size, whose last position starts the draw. The server and the load are
+ * two processes.
  */
 final class PurchaseBench implements Benchmark {
   private static final List<Gateway> GATEWAYS =
@@ -91,7 +91,7 @@ final class PurchaseBench implements Benchmark {
   /**
    * Measures the highest rate, which says little about latency: with all connections always
    * waiting, latency is their number divided by the rate. So it also measures at the document's
-   * rate and at the target rate, as buyers who come and go would: 450 per second with 180 ms each
+   * rate and at the target rate, as buyers who come and go would: at 180 ms each, 450 per second
    * are 81 at once, of the document's 500 users.
    */
   private void measure(Gateway gateway) throws Exception {
@@ -132,7 +132,7 @@ final class PurchaseBench implements Benchmark {
         gateway.pacedAt(perSecond), CONNECTIONS, perSecond, seconds, n -> purchase(ids, n));
   }
 
-  /** Publishes campaigns; their ids. */
+  /** Publishes campaigns; returns their ids. */
   private static List<String> publish(BenchedServer server, Gateway gateway, int campaigns)
       throws IOException, InterruptedException {
     List<String> ids = new ArrayList<>(campaigns);

@@ -86,7 +86,7 @@ final class QuartzQueue implements JobQueue {
     return new StdSchedulerFactory(properties).getScheduler();
   }
 
-  /** Never made by Quartz itself: the factory below returns what is to be run. */
+  /** Quartz never creates one: the job factory below returns what to run. */
   private static final class Nothing implements Job {
     @Override
     public void execute(JobExecutionContext context) {}

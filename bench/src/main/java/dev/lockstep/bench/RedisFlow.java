@@ -84,7 +84,7 @@ final class RedisFlow implements AutoCloseable {
     throw new IOException("redis-server ended before it was ready");
   }
 
-  /** Stock and buyers under new keys. */
+  /** Sets up stock under new keys. */
   void reset(String run) {
     connection.sync().set("stock:" + run, "100000000");
   }

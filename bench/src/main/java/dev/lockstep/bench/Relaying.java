@@ -18,10 +18,10 @@ final class Relaying {
   static final int PORTFOLIOS = 1_000;
   static final int BATCH = 2_000;
 
-  /** Of as many the median counts. */
+  /** Rounds of a measurement; the median counts. */
   static final int ROUNDS = 3;
 
-  /** Rounds after which a warm-up is over. */
+  /** The most rounds of a warm-up. */
   static final int MAX_WARM_UPS = 8;
 
   private static final String COUNTING = "counting";
@@ -51,12 +51,12 @@ final class Relaying {
     return stream;
   }
 
-  /** Counts what is committed from now on. */
+  /** Adds a sink for what is committed from now on. */
   void count(String stream) {
     outbox.define(stream, List.of(SinkSpec.of("sink", COUNTING, "").startingNow()), "bench");
   }
 
-  /** Ensures that the next relay ignores it. */
+  /** Removes the stream's sinks, so that the next relay ignores it. */
   void retire(String stream) {
     outbox.define(stream, List.of(), "bench");
   }
@@ -79,7 +79,7 @@ final class Relaying {
     return outbox.relay(config, SinkTypes.standard().with(COUNTING, (stream, spec) -> sink));
   }
 
-  /** The rate per second. */
+  /** Appends events; returns the rate per second. */
   double append(String name, String stream, int count, int portfolios) {
     Progress.say("%s: appending", name);
     long startedNanos = System.nanoTime();

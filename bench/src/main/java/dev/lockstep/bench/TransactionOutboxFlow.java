@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * transaction-outbox in its fastest way: what was scheduled is run by a pool of threads right after
- * the commit, in no order. Every event is a transaction of its own: lock, call, delete.
+ * transaction-outbox at its fastest: a pool of threads runs what was scheduled, in no order. Every
+ * event has its own transaction: lock, call, delete.
  */
 final class TransactionOutboxFlow {
   private static final int THREADS = 16;

@@ -8,8 +8,8 @@ import java.util.UUID;
 import javax.sql.DataSource;
 
 /**
- * What a careful team writes by hand: accounts with a floor, a row a transfer, two entries with
- * running balance and version; one transaction a transfer, accounts always in the order of their
+ * What a careful team writes by hand: accounts with a floor, one row per transfer, two entries with
+ * running balance and version; one transaction per transfer, accounts always in the order of their
  * ids. No second phase, no linking; a repeated key fails.
  */
 final class TransferFlow {
@@ -56,7 +56,7 @@ final class TransferFlow {
     this.way = way;
   }
 
-  /** Tables of its own, so that nobody pays for what another left behind. */
+  /** Creates its own tables, so that no contender pays for another's rows. */
   static TransferFlow create(BenchDatabase database, String schema, Way way, int accounts)
       throws SQLException {
     database.execute(
@@ -127,7 +127,7 @@ final class TransferFlow {
     }
   }
 
-  /** The accounts' balance and version right after: first the source, then the target. */
+  /** Returns balance and version after the transfer: first the source, then the target. */
   private long[][] lockAndSet(Connection connection, long from, long to, long amount)
       throws SQLException {
     long[][] after = new long[2][];

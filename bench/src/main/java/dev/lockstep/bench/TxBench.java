@@ -14,7 +14,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Increments of one hot row: a transaction each, and combined. */
+/** Increments of one hot row: one transaction each, and combined. */
 final class TxBench implements Benchmark {
   private static final String ONE_EACH = "one transaction each";
   private static final String COMBINED = "combined";
@@ -98,7 +98,7 @@ final class TxBench implements Benchmark {
         () -> increments(id));
   }
 
-  /** Makes a counter; its id. */
+  /** Creates a counter; returns its id. */
   private int counter() throws SQLException {
     int id = ++lastCounter;
     run.database().execute("INSERT INTO bench_counter VALUES (" + id + ", 0)");

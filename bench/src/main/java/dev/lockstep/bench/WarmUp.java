@@ -1,6 +1,6 @@
 package dev.lockstep.bench;
 
-/** Lets a load become as fast as it gets. */
+/** Runs a load until it gets no faster. */
 final class WarmUp {
   /** A stretch counts as faster only if it beats another by this factor. */
   private static final double FASTER = 1.03;
@@ -9,16 +9,16 @@ final class WarmUp {
 
   private WarmUp() {}
 
-  /** A while of the load; the more it returns the faster it was. */
+  /** Runs the load for a while; returns its speed. */
   @FunctionalInterface
   interface Stretch<E extends Exception> {
     double pass() throws E;
   }
 
   /**
-   * Stretch after stretch until none of three in a row beat the best one before them.
+   * Runs stretches until three in a row were no faster than the best before them.
    *
-   * @param most stretches after which it ends all the same
+   * @param most the most stretches
    */
   static <E extends Exception> void run(int most, Stretch<E> stretch) throws E {
     double best = 0;

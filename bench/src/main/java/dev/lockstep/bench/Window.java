@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time of a load: a warm-up, a stretch that is measured, and the end, which a failure brings at
- * once. Opened again, it has another stretch. Thread-safe.
+ * once. It can be opened again for another stretch. Thread-safe.
  */
 final class Window {
   private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
@@ -37,7 +37,7 @@ final class Window {
     latencies.recordValue(Math.min(MAX_LATENCY_NANOS, nanos));
   }
 
-  /** For those who come now it is not over. Before the first stretch it is open. */
+  /** Starts another warm-up. A new window is open already. */
   void open() {
     phase = Phase.WARM_UP;
   }
@@ -51,8 +51,8 @@ final class Window {
   /**
    * The same, with a warm-up that lasts until the load gets no faster.
    *
-   * @param done what was done so far
-   * @param maxWarmUpSeconds when the warm-up ends all the same
+   * @param done counts what was done so far
+   * @param maxWarmUpSeconds when the warm-up ends at the latest
    */
   void passWhenWarm(LongSupplier done, int maxWarmUpSeconds, int seconds)
       throws InterruptedException {
@@ -93,7 +93,7 @@ final class Window {
   }
 
   /**
-   * What was measured, once everybody has ended.
+   * What was measured; call it once all callers have ended.
    *
    * @throws IllegalStateException if a call failed
    */

@@ -7,7 +7,7 @@
  * ways to measure.
  *
  * <p>Every contender's result is checked against its database before its number is printed; a
- * result that does not add up is not reported. Contenders create their own schemas; no table of
+ * result that does not add up is not reported. Contenders create their own tables; no table of
  * Lockstep's is owned here, and no lock order applies to them.
  */
 @NullMarked

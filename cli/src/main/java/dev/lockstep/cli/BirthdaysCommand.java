@@ -22,8 +22,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * The birthday example. Exit codes: 0 everybody was greeted once, 1 not so, or the server refused,
- * 2 wrong use.
+ * The birthday example. Exit codes: 0 everybody was greeted, 1 somebody was not or the server
+ * refused, 2 wrong use.
  */
 @Command(
     name = "birthdays",
@@ -57,7 +57,7 @@ final class BirthdaysCommand implements Callable<Integer> {
     }
   }
 
-  /** Waits for birthdays until it is stopped. */
+  /** Prints greetings until it is interrupted. */
   private int greetAtNine(Birthdays birthdays, GreetingDoor door, BlockingQueue<Greeting> greetings)
       throws IOException, InterruptedException {
     List<Person> people = Person.around(zone -> LocalDate.now(zone).plusDays(1));
@@ -77,8 +77,8 @@ final class BirthdaysCommand implements Callable<Integer> {
 
   private int greetSoon(Birthdays birthdays, GreetingDoor door, BlockingQueue<Greeting> greetings)
       throws IOException, InterruptedException {
-    // The same moment all around the world, on clocks that all show something else. Zones are whole
-    // minutes apart, so that a full minute here is one everywhere.
+    // One moment for everybody, at another local time in each zone. Offsets are whole minutes, so a
+    // full minute here is one everywhere.
     ZonedDateTime moment =
         ZonedDateTime.now(ZoneId.of("UTC"))
             .plusSeconds(TIME_TO_PLAN_SECONDS)

@@ -7,7 +7,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Shared by all commands: {@code --help}, and where they print. A mixin. */
+/** Shared by most commands: {@code --help}, and where they print. A mixin. */
 final class Console {
   @SuppressWarnings("unused") // read by picocli
   @Option(names = "--help", usageHelp = true, description = "Print this text.")
@@ -38,7 +38,7 @@ final class Console {
 
   /** A progress bar at a terminal; nothing elsewhere. */
   ProgressBar bar(int all) {
-    // Set by the script if standard error is a terminal, which Java cannot tell.
+    // Set by the script if standard error is a terminal, which Java cannot detect.
     boolean terminal = "yes".equals(System.getenv("LOCKSTEP_TERMINAL"));
     return new ProgressBar(
         terminal ? word.commandLine().getErr() : new PrintWriter(Writer.nullWriter()), all);

@@ -56,7 +56,7 @@ final class LabCommand implements Callable<Integer> {
     @Mixin final Console console = new Console();
   }
 
-  /** Shared by the subcommands that play. */
+  /** Shared by the subcommands that play scenarios. */
   private abstract static class Playing extends Word {
     @Option(
         names = "--database-url",
@@ -110,7 +110,7 @@ final class LabCommand implements Callable<Integer> {
     }
   }
 
-  /** Plays one. */
+  /** Plays one scenario. */
   @Command(name = "run", description = "Play a scenario and draw its timeline.")
   static final class RunCommand extends Playing {
     @SuppressWarnings("NullAway.Init") // picocli sets it before call()
@@ -163,7 +163,7 @@ final class LabCommand implements Callable<Integer> {
     }
   }
 
-  /** Plays all. */
+  /** Plays all scenarios. */
   @Command(
       name = "matrix",
       description = "Play every scenario at every isolation level, and print the table.")

@@ -25,7 +25,7 @@ final class LabPostgres implements AutoCloseable {
   }
 
   /**
-   * Starts it; its data need not survive.
+   * Starts a server whose data need not survive.
    *
    * @throws CannotStart with one line that says why
    */

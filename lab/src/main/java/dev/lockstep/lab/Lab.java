@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Plays the catalogue's scenarios on a real PostgreSQL, in its own database and under its own role.
- * The first run creates both, {@link #close} drops them. It never runs a caller's SQL.
+ * The first run creates both; {@link #close} drops them. It never runs a caller's SQL.
  *
  * <p>Scripts commit and roll back themselves, and touch nothing outside the lab's database.
  * Thread-safe. One run at a time, so that runs do not disturb each other (VACUUM, for example,

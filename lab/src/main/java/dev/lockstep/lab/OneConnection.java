@@ -9,7 +9,7 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** A data source of a session's single connection, which stays open when closed. */
+/** A data source of a session's only connection. Closing that connection leaves it open. */
 final class OneConnection implements DataSource {
   private final Connection connection;
 

@@ -14,7 +14,7 @@ import java.util.function.Predicate;
  * @param session that runs it
  * @param kind its effect on the session's transaction
  * @param text SQL, or what the code does, in words
- * @param name by which the judge and later steps refer to its result; may be empty
+ * @param name names its result for the judge and later steps; may be empty
  * @param note what the application thinks
  * @param parameters computed when it is sent
  * @param condition whether it is sent at all

@@ -1,6 +1,6 @@
 /**
  * The concurrency lab: races between transactions, played on a real PostgreSQL by scripted sessions
- * and judged by what the sessions saw.
+ * and judged by what they saw.
  *
  * <p>Entry type: {@link dev.lockstep.lab.Lab}. Read {@code Player} (how a script is played) and one
  * of the stories, {@code SaleStories} for example, next. Users' page: docs/lab.md; reasons:

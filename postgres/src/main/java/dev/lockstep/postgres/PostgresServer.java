@@ -212,7 +212,7 @@ public final class PostgresServer implements AutoCloseable {
     stop();
   }
 
-  /** Stops the server and deletes its folder: for data that nobody needs any more. */
+  /** Stops the server and deletes its folder. */
   public void discard() {
     stop();
     try {

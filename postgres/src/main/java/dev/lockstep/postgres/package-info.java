@@ -8,9 +8,9 @@
  * Reasons: docs/adr/005-embedded-postgresql.md.
  *
  * <p>Promises: one data folder has one owner. If the owner is killed, the next start stops its
- * server and recovers. The data of an ordinary start is durable: {@code fsync}, full page writes
- * and synchronous commit are on unless {@link dev.lockstep.postgres.PostgresConfig#forTests} was
- * chosen. The server listens on the loopback address only.
+ * server and recovers. {@code fsync}, full page writes and synchronous commit are on if the
+ * configuration is {@link dev.lockstep.postgres.PostgresConfig#durable() durable}. The server
+ * listens on the loopback address only.
  *
  * <p>Not promised: replication, backup, upgrades across major versions. It does not replace an
  * operated database.

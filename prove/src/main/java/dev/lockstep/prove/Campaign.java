@@ -19,11 +19,11 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of rounds on one cluster. Each round is judged while the next one works; the campaign ends
- * after the first that broke a promise. Two histories are in memory at most. Not thread-safe.
+ * A series of rounds on one cluster. Each round is judged while the next one works; the campaign
+ * ends after the first that broke a promise. At most two histories are in memory. Not thread-safe.
  */
 public final class Campaign implements AutoCloseable {
-  /** A database with the rows of many rounds makes plans that belong to no promise. */
+  /** The rows of more rounds would make query plans slow, which no promise is about. */
   private static final int ROUNDS_PER_DATABASE = 20;
 
   private static final int SHOPS = 2;
@@ -46,15 +46,15 @@ public final class Campaign implements AutoCloseable {
   }
 
   /**
-   * What came of a campaign.
+   * The result of a campaign.
    *
    * @param round the last one; the one that broke a promise, if one did
    * @param operations calls of clients, runs of jobs and deliveries of events
-   * @param reads what was read once all stood still
-   * @param parts pools, buyers, keys, books and the like that were judged alone
-   * @param undecided parts of which the search for an order was given up
+   * @param reads reads made once everything had stopped
+   * @param parts pools, buyers, keys, books and the like that were judged one by one
+   * @param undecided parts for which the search for an order was given up
    * @param took from the first call to the last verdict
-   * @param calls all that were recorded, by kind and how they ended
+   * @param calls those recorded, by kind and status
    * @param violations of one round
    * @param failing that round's history, if it broke something
    */
@@ -107,7 +107,7 @@ public final class Campaign implements AutoCloseable {
   }
 
   /**
-   * As {@link #run(CampaignConfig, Listener)}, with changes behind the library's back: to see
+   * As {@link #run(CampaignConfig, Listener)}, with changes behind the library's back, to see
    * whether the campaign notices.
    */
   public Result run(CampaignConfig config, Listener listener, Tampering tampering)
@@ -146,7 +146,7 @@ public final class Campaign implements AutoCloseable {
     }
     if (tampering.statements() != null) {
       cluster.rewriting(tampering.statements());
-      // What is prepared already was not changed.
+      // Statements prepared earlier are unchanged; this cuts their connections.
       cluster.heal();
     }
   }

@@ -9,14 +9,14 @@ import java.util.List;
  * What a campaign does.
  *
  * @param seed decides what clients ask for, which faults come, and when
- * @param time how long faults are injected, in all; what is read and checked after each round comes
- *     on top
+ * @param time how long faults are injected in total; reading and checking after each round come on
+ *     top
  * @param workloads of {@link Workloads#NAMES}
  * @param faults empty: none
  * @param nodes processes that use the library
  * @param clients for each workload
  * @param roundTime how long one round's faults last
- * @param firstRound where to begin, to play one round again
+ * @param firstRound the number of the first round, to replay one
  */
 public record CampaignConfig(
     long seed,

@@ -2,9 +2,9 @@ package dev.lockstep.prove;
 
 import java.util.Locale;
 
-/** Tells a person at a terminal how it goes; silent otherwise. */
+/** Shows progress at a terminal; silent otherwise. */
 final class ProgressLine implements Campaign.Listener {
-  /** Set by the script when standard error is a terminal, which Java cannot tell. */
+  /** Set by the script when standard error is a terminal, which Java cannot detect. */
   private static final boolean TERMINAL = "yes".equals(System.getenv("LOCKSTEP_TERMINAL"));
 
   private final CampaignConfig config;

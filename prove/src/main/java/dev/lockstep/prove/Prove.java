@@ -19,13 +19,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Option;
 
-/** The command. Exit codes: 0 nothing broke, 1 something did, 2 wrong use. */
+/** The command. Exit codes: 0 no promise broke; 1 one did, or it could not run; 2 wrong use. */
 @Command(
     name = "lockstep prove",
     description = "Breaks a real cluster in every way it knows and checks every answer.",
     mixinStandardHelpOptions = true)
 public final class Prove implements Callable<Integer> {
-  /** Held, because java.util.logging forgets the level of a logger that nobody refers to. */
+  /** Referenced, because java.util.logging forgets the level of unreferenced loggers. */
   private static final Logger DRIVER_LOG = Logger.getLogger("org.postgresql");
 
   private static final Duration ROUND = Duration.ofSeconds(60);
@@ -109,7 +109,7 @@ public final class Prove implements Callable<Integer> {
             .execute(args));
   }
 
-  /** Exit code 2 for what cannot be asked for. */
+  /** Returns 2 if the options are invalid. */
   @Override
   public Integer call() throws Exception {
     CampaignConfig config;

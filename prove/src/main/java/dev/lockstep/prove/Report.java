@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What a campaign says about itself: as text, as JSON, as a page. */
+/** Renders a campaign's result as text, as JSON and as a page. */
 final class Report {
   private final CampaignConfig config;
   private final Campaign.Result result;

@@ -21,7 +21,7 @@ import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs one round: prepare, work while things break, mend, read everything. */
+/** Runs one round: prepare, work during faults, heal, read everything. */
 final class RoundRun {
   private static final Logger log = LoggerFactory.getLogger(RoundRun.class);
   private static final long FINISH_SECONDS = 240;
@@ -46,7 +46,7 @@ final class RoundRun {
   }
 
   /**
-   * @param progress hears of the number of calls, now and then
+   * @param progress called with the number of calls, now and then
    */
   History run(LongConsumer progress) throws InterruptedException, SQLException {
     cluster.listener(round);
@@ -107,7 +107,7 @@ final class RoundRun {
     return null;
   }
 
-  /** Where nothing was broken, cuts would be the first faults. */
+  /** Without faults there is nothing to heal, and healing cuts connections. */
   private void heal() throws InterruptedException {
     if (!config.faults().isEmpty()) {
       cluster.heal();

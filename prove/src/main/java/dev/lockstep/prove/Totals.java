@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Adds up what the rounds of a campaign did, and what was judged of them. Used by one thread. */
+/** Adds up what the rounds of a campaign did, and their verdicts. Used by one thread. */
 final class Totals {
   private static final long SOON_MS = 1_500;
 
@@ -50,7 +50,7 @@ final class Totals {
     return operations;
   }
 
-  /** As far as is known. */
+  /** As far as it has been judged. */
   boolean passed() {
     return violations.isEmpty();
   }
@@ -72,7 +72,7 @@ final class Totals {
     pending = new Pending(number, history, verdict);
   }
 
-  /** Waits until all that was added is judged. */
+  /** Waits until every added round is judged. */
   void awaitVerdict() throws InterruptedException {
     if (pending == null) {
       return;
@@ -94,7 +94,7 @@ final class Totals {
     } catch (ExecutionException e) {
       throw new IllegalStateException("A checker failed", e.getCause());
     } catch (TimeoutException e) {
-      // While the next round works.
+      // It is judged while the next round works.
     }
   }
 

@@ -4,11 +4,11 @@
  *
  * <p>Start with {@link dev.lockstep.prove.Campaign}; {@link dev.lockstep.prove.Prove} is the
  * command. A campaign is a series of rounds. Each round works with things of its own, so its
- * history is checked while the next round works. {@code work} has what clients do, {@code node} the
+ * history is checked while the next round works. {@code work} is what clients do, {@code node} the
  * processes they talk to, {@code fault} what breaks, {@code history} and {@code check} the
  * judgement.
  *
- * <p>Owns no table; as a fault it locks and rewrites rows of the blocks.
+ * <p>Owns no table of Lockstep's; as a fault it locks and rewrites the blocks' tables.
  */
 @NullMarked
 package dev.lockstep.prove;

@@ -8,8 +8,8 @@ import java.util.List;
 
 /**
  * Splits one direction of a PostgreSQL connection (protocol 3) into messages. A message is a type
- * byte, a length that includes itself, and the body; only a client's first message has no type. Not
- * thread-safe.
+ * byte, a length that includes itself, and the body. A client's messages have no type up to its
+ * startup message. Not thread-safe.
  */
 public final class MessageStream {
 
@@ -30,7 +30,7 @@ public final class MessageStream {
       this.bytes = bytes;
     }
 
-    /** The type byte; {@link #NO_TYPE} for a client's first message. */
+    /** The type byte; {@link #NO_TYPE} up to a client's startup message. */
     public byte type() {
       return type;
     }

@@ -137,7 +137,7 @@ final class ProxyConnection {
     serverDone.countDown();
   }
 
-  /** Waits only so that the other direction does not wait for ever. */
+  /** Resets after a time limit, so that the other direction does not wait for ever. */
   private void awaitServerDone() throws InterruptedException {
     if (!serverDone.await(FINISH_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
       reset();

@@ -99,7 +99,7 @@ public final class Rush {
         "no campaign has anything for sale; publish one, or name one with --campaign");
   }
 
-  /** What has something free, in the form a purchase names it. */
+  /** Items with free stock, in the form that a purchase request uses. */
   private static List<JsonObject> offers(JsonObject campaign) {
     List<JsonObject> offers = new ArrayList<>();
     boolean triangle = campaign.containsKey("layers");
@@ -224,7 +224,7 @@ public final class Rush {
     return checks;
   }
 
-  /** After many sales, the check continues after its request was answered. */
+  /** After many sales the check outlasts its request, so this polls until it is complete. */
   private boolean invariantsHold() throws RushFailed, InterruptedException {
     JsonObject report = shop.post("/v1/invariants/check");
     boolean complete = report.getBoolean("complete", true);

@@ -7,7 +7,7 @@ import java.util.Optional;
  * The parameters of a rush.
  *
  * @param url of the server
- * @param key of an operator: it buys for anybody, and has the invariants checked
+ * @param key of an operator, who may buy for anybody and check the invariants
  * @param campaign where to buy; empty: the first that has something for sale
  * @param buyers how many; each buys one item
  * @param atOnce how many buy at the same time

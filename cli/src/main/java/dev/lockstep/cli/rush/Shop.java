@@ -33,7 +33,7 @@ final class Shop {
 
   /**
    * @param status 0 without an answer
-   * @param tookNanos of the answered try
+   * @param tookNanos duration of the last try
    */
   record Reply(int status, JsonObject body, long tookNanos) {
     /** The last part of a problem's type. */
@@ -72,7 +72,7 @@ final class Shop {
     return reply;
   }
 
-  /** Without a key, no answer is final: there may be no server at all. */
+  /** Without a key, a missing answer is final: there may be no server at all. */
   private static boolean mayPass(Reply reply, boolean keyed) {
     return reply.status() == 429
         || reply.status() == 503

@@ -17,7 +17,7 @@ import java.util.List;
 /**
  * Plans greetings on a running server, with an operator's key. Used by one thread.
  *
- * <p>What it throws are {@link IOException}s, whose message says what the server said.
+ * <p>When the server refuses, the {@link IOException} has the server's message.
  */
 public final class Birthdays {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -31,7 +31,7 @@ public final class Birthdays {
     this.key = key;
   }
 
-  /** What the server signs with for this receiver. */
+  /** The secret that the server signs with for this receiver. */
   public String secretOf(URI receiver) throws IOException, InterruptedException {
     String url = URLEncoder.encode(receiver.toString(), StandardCharsets.UTF_8);
     return send("GET", "/v1/webhooks/secret?url=" + url, "").getString("secret");
@@ -71,7 +71,7 @@ public final class Birthdays {
 
   // end: plan
 
-  /** The next greeting of a schedule. */
+  /** When a schedule greets next. */
   public String next(String schedule) throws IOException, InterruptedException {
     return send("GET", "/v1/schedules/" + schedule, "").getString("nextAt");
   }

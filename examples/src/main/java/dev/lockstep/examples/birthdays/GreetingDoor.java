@@ -18,8 +18,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives deliveries on this machine: turns away those that are not genuine, and greets once
- * however often a delivery comes. Thread-safe.
+ * Receives deliveries on this machine: refuses forged ones, and greets once however often a
+ * delivery is repeated. Thread-safe.
  */
 public final class GreetingDoor implements AutoCloseable {
   private static final int MAX_BYTES = 64 * 1024;
@@ -27,11 +27,11 @@ public final class GreetingDoor implements AutoCloseable {
   private final HttpServer server;
   private final ExecutorService threads = Executors.newFixedThreadPool(4);
   private final Consumer<Greeting> greet;
-  // A real one keeps these in its database, with what it does about them.
+  // A real receiver writes these to its database, in the transaction that does the work.
   private final Set<String> seen = ConcurrentHashMap.newKeySet();
   private volatile @Nullable String secret;
 
-  /** A greeting to be handed on. */
+  /** One greeting. */
   public record Greeting(String name, String zone, Instant dueAt, String delivery) {}
 
   public GreetingDoor(Consumer<Greeting> greet) throws IOException {
@@ -46,7 +46,7 @@ public final class GreetingDoor implements AutoCloseable {
     return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/greet");
   }
 
-  /** What the server signs with; until it is told, nothing is believed. */
+  /** Sets the server's secret; until then every delivery is refused. */
   public void trust(String sharedSecret) {
     secret = sharedSecret;
   }
@@ -73,12 +73,12 @@ public final class GreetingDoor implements AutoCloseable {
     }
     if (seen.add(delivery)) {
       JsonObject person = new JsonObject(new String(body, StandardCharsets.UTF_8));
-      // Not signed, and good enough to be printed: what matters is in the body.
+      // Not signed, but good enough to print; what matters is in the signed body.
       Instant dueAt = Instant.parse(headers.getFirst("Lockstep-Due"));
       greet.accept(
           new Greeting(person.getString("name"), person.getString("zone"), dueAt, delivery));
     }
-    // Also for a repetition: it has been taken.
+    // A repetition too: it was taken already.
     return 204;
   }
 

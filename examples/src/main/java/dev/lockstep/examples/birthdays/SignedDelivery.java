@@ -11,8 +11,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * How a receiver knows that a delivery is genuine and fresh. To be copied, where there is no
- * library of Standard Webhooks.
+ * Checks that a delivery is genuine and fresh. Copy it where no Standard Webhooks library exists.
  */
 final class SignedDelivery {
   private SignedDelivery() {}

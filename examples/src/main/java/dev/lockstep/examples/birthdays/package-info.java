@@ -1,6 +1,6 @@
 /**
- * An example of a shop's own backend: people in many time zones are greeted on their birthday, at
- * nine in the morning where they live, once.
+ * An example of a shop's own backend: it greets people in many time zones once, on their birthday
+ * at nine in the morning local time.
  *
  * <p>Start with {@link dev.lockstep.examples.birthdays.Birthdays}. It uses the server over HTTP
  * only, as any other program would: a schedule for each person, and a receiver that knows genuine

@@ -50,7 +50,7 @@ final class OrderedConsumer implements AutoCloseable {
     consumer.subscribe(List.of(TradesToKafka.TOPIC));
   }
 
-  /** Reads until this many trades were applied. */
+  /** Reads until this many trades have been applied. */
   Checked readUntil(long trades) {
     while (accepted < trades) {
       ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);

@@ -4,7 +4,7 @@
  *
  * <p>Start with {@link dev.lockstep.examples.trades.TradesToKafka}, then read {@code
  * OrderedConsumer}. Owns the tables of schema {@code trades}, which it creates; the consumer locks
- * a portfolio's row of its inbox before the portfolio.
+ * a portfolio's inbox row before its position.
  */
 @NullMarked
 package dev.lockstep.examples.trades;

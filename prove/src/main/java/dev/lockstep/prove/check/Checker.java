@@ -10,7 +10,7 @@ import java.util.Map;
 public interface Checker {
   String name();
 
-  /** The parts that can be judged alone, by name. Calls that are about no part are left out. */
+  /** The parts that can be judged alone, by name. Calls about no part are left out. */
   Map<String, History> parts(History history);
 
   /** What is wrong with one part. */
@@ -23,8 +23,8 @@ public interface Checker {
   }
 
   /**
-   * Whether a history that breaks a rule still tells the truth without this call. True for calls
-   * that had no effect; a checker knows more about its rules.
+   * Whether a history that breaks the rule stays valid without this call. True for calls that had
+   * no effect; a checker may allow more.
    */
   default boolean droppable(String rule, Op op) {
     return op.failed() || op.refused();

@@ -24,11 +24,11 @@ public final class Checkers {
   private Checkers() {}
 
   /**
-   * What came of checking a history.
+   * The result of checking a history.
    *
    * @param parts how many parts were judged
-   * @param undecided of how many the search for an order was given up; rules that need no search
-   *     were checked
+   * @param undecided parts for which the search for an order was given up; their other rules were
+   *     checked
    */
   public record Verdict(List<Violation> violations, long parts, long undecided) {}
 

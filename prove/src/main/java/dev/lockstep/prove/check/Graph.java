@@ -24,7 +24,7 @@ final class Graph {
 
   /** A shortest cycle; empty if there is none. */
   List<Op> cycle() {
-    // What nothing leads to is in no cycle, and then neither is what only that led to.
+    // A node without incoming edges is in no cycle: remove such nodes until none is left.
     Map<Op, Integer> incoming = new HashMap<>();
     edges.values().forEach(all -> all.forEach(to -> incoming.merge(to, 1, Integer::sum)));
     Set<Op> left = new LinkedHashSet<>(edges.keySet());

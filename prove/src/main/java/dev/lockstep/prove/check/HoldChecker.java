@@ -15,7 +15,7 @@ import java.util.TreeMap;
  * own, at the time that the grant named.
  */
 final class HoldChecker implements Checker {
-  /** Steps of one search; beyond, only the rules that need no search are checked. */
+  /** The most steps of one search; beyond, only rules that need no search are checked. */
   private static final long MAX_STEPS = 400_000;
 
   @Override
@@ -25,7 +25,7 @@ final class HoldChecker implements Checker {
 
   @Override
   public Map<String, History> parts(History history) {
-    // Which pools and which buyer a hold ever has, from all that was asked and answered about it.
+    // The pools and the buyer that a hold ever has, from all calls about it and their answers.
     Map<String, List<String>> parts = new HashMap<>();
     for (Op op : history.ops()) {
       if (op.args().has("hold")) {
@@ -129,7 +129,7 @@ final class HoldChecker implements Checker {
     return found;
   }
 
-  /** Where too much was taken, it is still too much, or not, without some of those who took. */
+  /** Without some of the calls that took stock, too much may still be taken. */
   @Override
   public boolean droppable(String rule, Op op) {
     boolean takes = op.is("hold.acquire") || op.is("hold.extend") || op.kind().startsWith("final.");

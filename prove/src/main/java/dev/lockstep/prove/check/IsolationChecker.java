@@ -56,7 +56,7 @@ final class IsolationChecker implements Checker {
     return appends;
   }
 
-  /** Without a transaction there are fewer dependencies, never others. */
+  /** Leaving out a transaction removes dependencies and adds none. */
   @Override
   public boolean droppable(String rule, Op op) {
     return op.failed() || rule.startsWith("G");

@@ -17,7 +17,7 @@ import java.util.TreeMap;
  */
 final class JobChecker implements Checker {
   private static final long SECOND_MICROS = 1_000_000;
-  // An effect has its time before its transaction commits, which may take as long as any may.
+  // An effect's time is taken before its COMMIT, which may take this long.
   private static final long SLACK_NANOS = 16_000_000_000L;
 
   @Override
@@ -38,13 +38,13 @@ final class JobChecker implements Checker {
         : Map.of();
   }
 
-  /** Without a cancel its job would be missing, and without the last reading everything. */
+  /** Without a cancel its job would look lost, and without the final read every job would. */
   @Override
   public boolean droppable(String rule, Op op) {
     return !op.is("job.cancel") && !op.is("final.done");
   }
 
-  /** An effect as it was read. */
+  /** An effect, as read. */
   private record Effect(String job, String name, String run, long due, long at) {
     static Effect parse(String text) {
       String[] parts = text.split(";", -1);
@@ -178,7 +178,7 @@ final class JobChecker implements Checker {
         .filter(op -> op.ok() && op.args().has("lane"))
         .forEach(
             op -> lanes.computeIfAbsent(op.args().text("lane"), l -> new ArrayList<>()).add(op));
-    // The latest moment at which a run of a job had begun for certain: its earliest reading.
+    // When a job had certainly begun: its runs' earliest reading of the clock.
     Map<String, Long> began = new HashMap<>();
     history
         .of("job.began")
@@ -240,7 +240,7 @@ final class JobChecker implements Checker {
         });
   }
 
-  /** A job was refused for one that was long done. */
+  /** Finds a job refused as the duplicate of one that was long done. */
   private void duplicates(
       History history, Map<String, List<Effect>> effects, List<Violation> found) {
     for (Op op : history.of("job.enqueue").filter(Op::refused).toList()) {

@@ -27,7 +27,7 @@ final class LedgerChecker implements Checker {
         history, op -> op.args().has("book") ? List.of(op.args().text("book")) : List.of());
   }
 
-  /** An entry as it was read. */
+  /** An entry, as read. */
   private record Entry(
       long version,
       String transfer,
@@ -49,7 +49,7 @@ final class LedgerChecker implements Checker {
     }
   }
 
-  /** One book, with what was read of it. */
+  /** One book, as read at the end. */
   private static final class Book {
     final Map<Long, TreeMap<Long, Entry>> entries = new TreeMap<>();
     final Map<Long, Long> floors = new HashMap<>();
@@ -220,7 +220,7 @@ final class LedgerChecker implements Checker {
     }
   }
 
-  /** What was said of one instant is said for ever. */
+  /** The balance reported for an instant never changes. */
   private void instants(History history, Book book, List<Violation> found) {
     Map<String, String> said = new HashMap<>();
     for (Op op : history.ops()) {

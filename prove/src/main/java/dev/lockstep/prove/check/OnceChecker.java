@@ -24,7 +24,7 @@ final class OnceChecker implements Checker {
     if (reads.isEmpty()) {
       return parts;
     }
-    // Each key gets its own effects of the last reading.
+    // Each key gets its own effects from the final read.
     Op read = reads.get(reads.size() - 1);
     Map<String, List<String>> effects = new HashMap<>();
     for (String each : read.result().parts("effects", ",")) {

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A sale is whole: hold, transfer, event and job are all there, once, or none of them is. */
+/** A sale is whole: hold, transfer, event and job all exist, once, or none of them does. */
 final class SaleChecker implements Checker {
   private static final int UUID_LENGTH = 36;
 

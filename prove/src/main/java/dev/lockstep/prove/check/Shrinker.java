@@ -7,7 +7,7 @@ import dev.lockstep.prove.history.Status;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes a history that breaks a promise as short as it gets while it still breaks the same one. */
+/** Shortens a history that breaks a promise for as long as it still breaks the same one. */
 public final class Shrinker {
   private static final int MAX_TRIES = 4_000;
 
@@ -49,7 +49,7 @@ public final class Shrinker {
     return checker.check(part, history).stream().anyMatch(v -> v.rule().equals(rule));
   }
 
-  /** As if the clients had been watched up to some instant only. */
+  /** Cuts the history off at the earliest instant that still shows the violation. */
   private History shortestPrefix(History whole) {
     List<Op> ops = whole.ops();
     int low = 0;

@@ -16,13 +16,13 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The calls about one pool, or about one buyer, put in the terms of {@link StockModel}. */
+/** Translates the calls about one pool, or one buyer, into steps of {@link StockModel}. */
 final class StockHistory {
-  /** How far the two clocks may be apart. */
+  /** How far apart the two clocks may be, in nanoseconds. */
   private static final long SLACK = 40_000_000;
 
   private final History history;
-  // The pool; empty: a buyer, whose quantities are those of all pools.
+  // Empty: a buyer, whose quantities are summed over all pools.
   private final String pool;
   private final long capacity;
   private final Map<String, List<Op>> byHold = new TreeMap<>();
@@ -58,7 +58,7 @@ final class StockHistory {
     return fields.has("expires") ? fields.number("expires") : -1;
   }
 
-  /** Where the end of a hold is not known, because an extension got no answer. */
+  /** Whether the hold's expiry is unknown, because an extension got no answer. */
   private static boolean isVague(List<Op> ops) {
     return ops.stream().anyMatch(op -> op.is("hold.extend") && op.unknown());
   }
@@ -76,7 +76,7 @@ final class StockHistory {
     return known;
   }
 
-  /** When an acquire without an answer made its hold expire, by what was read later. */
+  /** The expiry that an unanswered acquire gave its hold, derived from the final read. */
   private Optional<Long> first(String hold, Op acquire) {
     Fields last = finals.getOrDefault(hold, Fields.NONE);
     return last.has("created")
@@ -86,7 +86,7 @@ final class StockHistory {
 
   private record Live(long from, long until, int quantity, String hold, List<String> units) {}
 
-  /** When a hold certainly was live, with certainly that content. */
+  /** The time in which a hold was certainly live, with its content. */
   private Optional<Live> live(String hold, List<Op> ops) {
     Op grant =
         ops.stream()
@@ -122,7 +122,7 @@ final class StockHistory {
     return all;
   }
 
-  /** Whether more is certainly live at one instant than there is. */
+  /** Says so if more than the capacity is certainly live at one instant. */
   Optional<String> overfull() {
     if (capacity == 0) {
       return Optional.empty();
@@ -159,7 +159,7 @@ final class StockHistory {
     return Optional.empty();
   }
 
-  /** Whether a hold was used after its time was up. */
+  /** Says so if a hold was used after its expiry. */
   Optional<String> lateUse() {
     for (Map.Entry<String, List<Op>> each : byHold.entrySet()) {
       NavigableSet<Long> known = expiries(each.getKey());

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a pool, or one buyer's share of a scope, does when calls come one at a time. A hold is live
+ * A pool, or one buyer's share of a scope, under calls that come one at a time. A hold is live
  * while HELD or SOLD; live holds together never have more than the capacity (0: no bound).
  */
 final class StockModel implements Linearizer.Model {
@@ -33,7 +33,7 @@ final class StockModel implements Linearizer.Model {
   /**
    * One call with its answer.
    *
-   * @param quantity what the hold has afterwards, of this pool or in all
+   * @param quantity what the hold has afterwards, of this pool or in total
    * @param expiry what the answer names, or -1
    * @param fresh the answer says that something changed
    * @param certain the answer was seen
@@ -132,12 +132,12 @@ final class StockModel implements Linearizer.Model {
     return same.state().equals(state) && !step.fresh() ? same : lost(step, same);
   }
 
-  /** A call that nobody heard of again may have met a hold that had ended, and done nothing. */
+  /** A call without an answer may have met a hold that had ended, and done nothing. */
   private static @Nullable Held lost(Step step, Held same) {
     return step.certain() ? null : same;
   }
 
-  /** The last one read may be due and not ended yet. */
+  /** A hold read as HELD may be past its expiry and not ended yet. */
   private static boolean agrees(Step step, Held same) {
     String state = same.state();
     boolean due = step.state().equals("HELD") && state.equals("EXPIRED");
@@ -146,7 +146,7 @@ final class StockModel implements Linearizer.Model {
   }
 
   private long free(@Nullable Held own) {
-    // A cart that changes could have what it has; a buyer's limit counts it.
+    // A change may reuse what its cart has; a buyer's limit counts it.
     return capacity - taken + (isPool ? size(own) : 0);
   }
 

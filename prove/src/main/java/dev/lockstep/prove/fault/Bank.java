@@ -61,12 +61,12 @@ public final class Bank implements AutoCloseable {
     proxy = TcpProxy.to("127.0.0.1", gateway.url().getPort());
   }
 
-  /** Where the shops find it. */
+  /** The port at which the shops reach it: the proxy's. */
   int port() {
     return proxy.port();
   }
 
-  /** Where it is found while everything is broken. */
+  /** Its own address, past the proxy. */
   public URI url() {
     return gateway.url();
   }
@@ -80,7 +80,7 @@ public final class Bank implements AutoCloseable {
     return gateway.authenticate(intent, passed).toCompletableFuture().join();
   }
 
-  /** Breaks for a while. */
+  /** Injects a fault, waits and heals. */
   void trouble(Fault fault, long amount) throws InterruptedException {
     try {
       switch (fault) {

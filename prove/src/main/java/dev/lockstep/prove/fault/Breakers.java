@@ -8,8 +8,8 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Breaks things until it is closed: each lane of faults on a thread of its own, one after the other
- * in an order that a seed decides, each fault of a lane as often as the others.
+ * Breaks things until it is closed. Each lane of faults has a thread (cuts: one per node) that
+ * injects them one after the other, equally often, in an order that a seed decides.
  */
 public final class Breakers implements AutoCloseable {
   private static final long REVIVE_MS = 100;
@@ -92,7 +92,7 @@ public final class Breakers implements AutoCloseable {
     }
   }
 
-  /** A node that met a fault while it started has ended. */
+  /** Restarts nodes that ended because they met a fault while starting. */
   private void revive() throws InterruptedException {
     while (!over) {
       cluster.revive();
@@ -100,7 +100,7 @@ public final class Breakers implements AutoCloseable {
     }
   }
 
-  /** Returns when the last fault is mended: seconds. */
+  /** Returns within seconds, once the last fault is mended. */
   @Override
   public void close() {
     over = true;

@@ -74,7 +74,7 @@ public final class Cluster implements AutoCloseable {
   private volatile NodeListener listener = new NodeListener() {};
   private volatile String database = "lockstep";
 
-  /** Hears of what nodes do on their own account. */
+  /** Hears what nodes report or ask unprompted. */
   public interface NodeListener {
     default void told(int node, String verb, Fields fields) {}
 
@@ -164,7 +164,7 @@ public final class Cluster implements AutoCloseable {
     awaitNodes();
   }
 
-  /** Before the shops run: their databases, their ports and their bank. */
+  /** Prepares databases, ports and the bank, before the shops run. */
   private void openShops(String name) throws SQLException {
     execute("postgres", "CREATE DATABASE " + name + SHOP);
     execute("postgres", "CREATE DATABASE " + name + BANK);
@@ -196,12 +196,12 @@ public final class Cluster implements AutoCloseable {
     return shopPorts.length;
   }
 
-  /** Where a shop is found, while it runs. */
+  /** A shop's address. */
   public URI shopUrl(int shop) {
     return URI.create("http://127.0.0.1:" + shopPorts[shop]);
   }
 
-  /** The node that is this shop. */
+  /** The shop's node number. */
   public int shopNode(int shop) {
     return size() + shop;
   }
@@ -338,7 +338,7 @@ public final class Cluster implements AutoCloseable {
   public void heal() throws InterruptedException {
     lines.forEach(Line::heal);
     bank().ifPresent(Bank::heal);
-    // A node that starts on a connection that lost bytes would wait for ever.
+    // A node starting on a connection that lost bytes would wait for ever.
     lines.forEach(Line::cut);
     revive();
     awaitNodes();
@@ -346,7 +346,7 @@ public final class Cluster implements AutoCloseable {
     lines.forEach(Line::cut);
   }
 
-  /** Starts the nodes that have ended; a fault may have met one while it started. */
+  /** Restarts the nodes that have ended, perhaps by a fault during their start. */
   void revive() {
     for (int i = 0; i < lines.size(); i++) {
       NodeProcess process = node(i);

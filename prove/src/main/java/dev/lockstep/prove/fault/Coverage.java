@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Which fault hit which phase of which block's transactions, how often. Thread-safe. */
 public final class Coverage {
-  /** Whose transactions are told apart. */
+  /** The kinds of transactions told apart. */
   public static final List<String> SUBJECTS =
       List.of(
           "hold", "once", "job", "outbox", "ledger", "tx", "sale", "purchase", "shard", "other");
@@ -36,7 +36,7 @@ public final class Coverage {
     return count == null ? 0 : count.sum();
   }
 
-  /** The phases that a fault can hit; a cut at COMMIT hits that only, the bank's troubles none. */
+  /** The phases a fault can hit: a cut at COMMIT hits only that, the bank's faults none. */
   public static List<Phase> phases(Fault fault) {
     if (fault.lane() == Fault.Lane.BANK) {
       return List.of();
@@ -48,7 +48,7 @@ public final class Coverage {
     };
   }
 
-  /** The cells that were never hit, of these faults. */
+  /** The cells of these faults that were never hit. */
   public List<String> missing(List<Fault> faults) {
     List<String> missing = new ArrayList<>();
     for (Fault fault : faults) {

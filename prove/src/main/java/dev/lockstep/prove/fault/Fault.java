@@ -70,7 +70,7 @@ public enum Fault {
       this.gap = gap;
     }
 
-    /** How long nothing of the lane is broken between two faults, on average. */
+    /** The average pause between two faults of the lane. */
     Duration gap() {
       return gap;
     }

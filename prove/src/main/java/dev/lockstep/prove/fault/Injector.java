@@ -64,7 +64,7 @@ final class Injector {
         case BANK -> trouble(fault, amount);
       }
     } catch (SQLException | PostgresException e) {
-      // Another fault was there first: the database was away, say.
+      // Another fault was first: the database was down, for example.
       log.debug("The fault {} could not be injected as meant: {}", fault, e.toString());
     }
   }

@@ -51,7 +51,7 @@ final class Line implements AutoCloseable {
     return how == null ? sql : how.apply(sql);
   }
 
-  /** Arms a cut for the next COMMIT about a subject; {@code any} subject if empty. */
+  /** Arms a cut for the next COMMIT about a subject; empty means any. */
   void arm(Fault fault, String subject) {
     armed.set(new Armed(fault, subject));
   }
@@ -64,7 +64,7 @@ final class Line implements AutoCloseable {
     armed.set(null);
   }
 
-  /** The cut for this moment, which is thereby spent; null if there is none. */
+  /** Takes the cut armed for this moment; null if there is none. */
   @Nullable Fault strike(String subject, Phase phase) {
     Armed now = armed.get();
     if (now == null
@@ -78,7 +78,7 @@ final class Line implements AutoCloseable {
     return now.fault();
   }
 
-  /** Counts where every connection is at this moment. */
+  /** Counts the phase of every connection with a transaction. */
   void count(Fault fault) {
     for (Wire wire : wires) {
       if (wire.phase() != Phase.IDLE) {

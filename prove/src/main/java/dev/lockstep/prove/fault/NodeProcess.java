@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class NodeProcess implements AutoCloseable {
   private static final Duration SIGNAL_TIMEOUT = Duration.ofSeconds(10);
 
-  /** Hears of what a node says on its own account. */
+  /** Hears what a node reports or asks unprompted. */
   interface Listener {
     void told(int node, String verb, Fields fields);
 
@@ -104,7 +104,7 @@ final class NodeProcess implements AutoCloseable {
     return ready.getCount() == 0 && !leaving && !isGone();
   }
 
-  /** Calls a verb; whatever goes wrong on the way leaves the outcome unknown. */
+  /** Calls a verb; whatever goes wrong once it is sent leaves the outcome unknown. */
   Answer call(String verb, Fields fields, Duration patience) throws InterruptedException {
     if (isGone()) {
       return Answer.failed("the node is down");
@@ -192,7 +192,7 @@ final class NodeProcess implements AutoCloseable {
 
   private void signal(String signal) {
     try {
-      // The shell's own: small systems have no kill program.
+      // The shell's built-in kill: small systems have no kill program.
       Process kill =
           new ProcessBuilder("sh", "-c", "kill -" + signal + " " + process.pid())
               .redirectErrorStream(true)

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Makes one COMMIT slow: puts a row before it whose deferred trigger sleeps. The messages that do
- * so are those of the protocol that the COMMIT itself uses.
+ * Makes one COMMIT slow: puts a row before it whose deferred trigger sleeps. Its messages use the
+ * same protocol, simple or extended, as the COMMIT.
  */
 final class SlowCommit {
   /** For the database of a campaign. */

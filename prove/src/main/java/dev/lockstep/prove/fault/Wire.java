@@ -18,8 +18,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One connection of a node to the database, as the proxy sees it: knows whose transaction is under
- * way and where it is, and cuts at a chosen moment of a COMMIT. Each direction has its own thread.
+ * One connection of a node to the database, as the proxy sees it: knows its transaction's block and
+ * phase, and cuts at a chosen moment of a COMMIT. Each direction has its own thread.
  */
 final class Wire implements TcpProxy.Tap {
   private static final Pattern TABLE =
@@ -60,7 +60,7 @@ final class Wire implements TcpProxy.Tap {
     return over ? Phase.IDLE : phase;
   }
 
-  /** Whose transaction is under way. */
+  /** The block whose transaction is under way. */
   String subject() {
     Set<String> now = new TreeSet<>(current);
     now.remove("other");
@@ -121,7 +121,7 @@ final class Wire implements TcpProxy.Tap {
         phase = phase == Phase.COMMIT ? phase : Phase.STATEMENT;
       }
       default -> {
-        // Nothing that says what it is about.
+        // Says nothing about the subject.
       }
     }
   }

@@ -13,7 +13,7 @@ public final class Edn {
   public static String listAppend(History history) {
     record Line(long at, String text) {}
     List<Line> lines = new ArrayList<>();
-    // Elle wants a process that crashed to be another one afterwards.
+    // Elle expects a new process number after a crash.
     Map<Integer, Integer> crashes = new HashMap<>();
     for (Op op : history.ops()) {
       if (!op.is("tx.lists") && !op.is("final.lists")) {

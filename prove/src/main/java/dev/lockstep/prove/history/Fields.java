@@ -80,7 +80,7 @@ public record Fields(Map<String, String> values) {
     return value.isEmpty() ? List.of() : List.of(value.split(separator, -1));
   }
 
-  /** One line without spaces at its ends; {@link #parse} reads it. */
+  /** Encodes them as one line without spaces; {@link #parse} reads it. */
   public String line() {
     StringBuilder line = new StringBuilder();
     values.forEach(

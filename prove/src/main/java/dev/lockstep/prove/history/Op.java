@@ -53,7 +53,7 @@ public record Op(
     return end < other.start;
   }
 
-  /** Within a history the number says which call it is. */
+  /** The id identifies a call within a history. */
   @Override
   public boolean equals(Object other) {
     return other instanceof Op op && op.id == id;

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Draws a history as one HTML page that needs nothing else. */
+/** Draws a history as one self-contained HTML page. */
 public final class Timeline {
   private static final int WIDTH = 1_600;
   private static final int ROW = 26;

@@ -97,7 +97,7 @@ final class HoldVerbs {
     try {
       holds.createScope(scope, limit == 0 ? OptionalInt.empty() : OptionalInt.of((int) limit));
     } catch (ConstraintViolated e) {
-      // An earlier attempt made it, and perhaps not its pools.
+      // An earlier attempt made it, but perhaps not its pools.
     }
     List<NewPool> pools = new ArrayList<>();
     for (String line : f.parts("pools", ",")) {
@@ -162,7 +162,7 @@ final class HoldVerbs {
         "expires", micros(hold.expiresAt()));
   }
 
-  /** Several holds, each as one line, in the order that was asked for. */
+  /** Several holds, each as one line, in the order asked for. */
   private Answer find(Fields f) {
     ScopeId scope = scope(f);
     List<HoldId> wanted = f.parts("holds", ",").stream().map(HoldId::of).toList();

@@ -90,7 +90,7 @@ final class JobVerbs implements AutoCloseable {
     return new Recurrence(times, ZoneOffset.UTC, Recurrence.Gap.NEXT, Recurrence.Overlap.FIRST);
   }
 
-  /** The job's content names its occurrence: when it is run again, it is due at another time. */
+  /** The job's content names its occurrence, because a retry changes its due time. */
   private static NewJob occurrence(NewJob job, Instant at) {
     Fields content = content(job.payload()).with("at", HoldVerbs.micros(at));
     return NewJob.of(job.queue(), job.kind(), '"' + content.line() + '"')
@@ -172,7 +172,7 @@ final class JobVerbs implements AutoCloseable {
             .getSimpleName());
   }
 
-  /** Runs a job: fails as often as it is told, then does its effect with its completion. */
+  /** Runs a job: fails as often as it is told, then writes its effect with its completion. */
   private Outcome handle(String payload, JobContext job) throws Exception {
     Fields content = content(payload);
     String run = UUID.randomUUID().toString();
@@ -242,7 +242,7 @@ final class JobVerbs implements AutoCloseable {
     return Answer.ok("done", String.join(",", all));
   }
 
-  /** Jobs whose content has a text, and that are still there, dead ones too. */
+  /** Jobs that contain the text and still exist, dead ones included. */
   private Answer left(Fields f) {
     JobFilter filter = JobFilter.ALL.inQueue(QUEUE).containing(f.text("text"));
     List<String> left = new ArrayList<>();

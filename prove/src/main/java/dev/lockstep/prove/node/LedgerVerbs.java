@@ -66,13 +66,13 @@ final class LedgerVerbs {
     return new BookId(f.number("book"));
   }
 
-  /** Account 1 has no floor; the others have what is said. */
+  /** Accounts travel as {@code id:floor}; {@code none} is no floor. */
   private Answer open(Fields f) {
     BookId book = book(f);
     try {
       ledger.openBook(book);
     } catch (ConstraintViolated e) {
-      // An earlier attempt did, and perhaps not its accounts.
+      // An earlier attempt made it, but perhaps not its accounts.
     }
     List<NewAccount> accounts = new ArrayList<>();
     for (String each : f.parts("accounts", ",")) {
@@ -182,7 +182,7 @@ final class LedgerVerbs {
     return Answer.ok("balance", ledger.balanceAt(book(f), new AccountId(f.number("account")), at));
   }
 
-  /** Several transfers, each as one line, in the order that was asked for. */
+  /** Several transfers, each as one line, in the order asked for. */
   private Answer transfers(Fields f) {
     BookId book = book(f);
     List<TransferId> wanted = f.parts("ids", ",").stream().map(TransferId::of).toList();

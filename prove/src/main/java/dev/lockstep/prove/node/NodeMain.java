@@ -21,7 +21,7 @@ import java.util.logging.Logger;
  * thread of its own. It ends when its input does, so it dies with its driver.
  */
 public final class NodeMain {
-  /** Held, because java.util.logging forgets the level of a logger that nobody refers to. */
+  /** Referenced, because java.util.logging forgets the level of unreferenced loggers. */
   private static final Logger DRIVER_LOG = Logger.getLogger("org.postgresql");
 
   private static final int ORDERLY = 0;
@@ -89,7 +89,7 @@ public final class NodeMain {
     } catch (LockstepException e) {
       return Answer.failed(said(e));
     } catch (Exception | Error e) {
-      // Not what a block may throw, so nobody knows what it means.
+      // No block may throw this, so the outcome is unknown.
       return Answer.unknown("unexpected " + said(e));
     }
   }

@@ -56,7 +56,7 @@ final class OnceVerbs {
     return f.text("op");
   }
 
-  /** Work that takes its time, so that twins meet. */
+  /** Makes work slow, so that concurrent calls overlap. */
   static void pause(long ms) throws SQLException {
     try {
       TimeUnit.MILLISECONDS.sleep(ms);

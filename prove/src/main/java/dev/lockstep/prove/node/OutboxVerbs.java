@@ -26,9 +26,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** The outbox. Its sinks are the driver: it sees all deliveries of all nodes in one order. */
+/** The outbox. Its sinks are the driver, which sees all nodes' deliveries in one order. */
 final class OutboxVerbs implements AutoCloseable {
-  /** The stream of the mixed workload and of the outbox's own. */
+  /** The stream of the outbox and sales workloads. */
   static final String STREAM = "prove";
 
   private static final String TYPE = "driver";
@@ -73,8 +73,7 @@ final class OutboxVerbs implements AutoCloseable {
   }
 
   /**
-   * Appends one event for each key; {@code abort} rolls back after, {@code late} appends with the
-   * COMMIT.
+   * Appends one event for each key; {@code abort} rolls back after, {@code late} appends at COMMIT.
    */
   private Answer append(Fields f) {
     List<NewEvent> events = new ArrayList<>();
@@ -179,7 +178,7 @@ final class OutboxVerbs implements AutoCloseable {
     relay.close();
   }
 
-  /** Hands each event to the driver and does what it says. */
+  /** Hands each event to the driver and returns the result it names. */
   private final class DriverSink implements Sink {
     private final String name;
 

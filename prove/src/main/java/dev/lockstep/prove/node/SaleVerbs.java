@@ -55,7 +55,7 @@ final class SaleVerbs {
     }
   }
 
-  /** The other door: all blocks on one connection, in a transaction of the caller's. */
+  /** The other way: all blocks join one transaction of the caller's. */
   private Answer sellInOneTransaction(Fields f) {
     HoldOutcome outcome =
         transactor.call(

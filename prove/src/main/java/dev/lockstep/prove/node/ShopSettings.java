@@ -18,7 +18,7 @@ public record ShopSettings(
     String database,
     String user,
     String password) {
-  /** Held by the driver alone, on a loopback port. */
+  /** Known only to the driver; the shop listens on loopback. */
   public static final String OPERATOR_KEY = "operator-key-of-a-campaign";
 
   public static final String STRIPE_KEY = "sk_test_of_a_campaign";
@@ -47,7 +47,7 @@ public record ShopSettings(
         fields.text("password"));
   }
 
-  /** The server's own settings: impatient, so that what timers do is done within a round. */
+  /** The server's settings, with short timeouts, so that timers act within a round. */
   Map<String, String> environment() {
     Map<String, String> all = new HashMap<>();
     all.put("LOCKSTEP_PORT", String.valueOf(httpPort));

@@ -4,7 +4,7 @@
  *
  * <p>Start with {@link dev.lockstep.prove.node.NodeMain}. Each block has one class of verbs; they
  * are the only code of the prover that knows the library. The tables, states and locks are those of
- * the blocks; effects of jobs are in tables of the campaign's own.
+ * the blocks; effects are in tables of the campaign's own.
  */
 @NullMarked
 package dev.lockstep.prove.node;

@@ -65,12 +65,12 @@ public final class Client {
     return recorded(op(node, kind, args, start, answer));
   }
 
-  /** Does something at a shop. */
+  /** A call to a shop. */
   interface ShopCall {
     Answer at(int shop) throws InterruptedException;
   }
 
-  /** Lets a shop that runs do something, as one call. */
+  /** Calls a running shop and records the call. */
   Op doing(String kind, Fields args, ShopCall call) throws InterruptedException {
     int shop = random.nextInt(round.cluster().shops());
     int node = round.cluster().shopNode(shop);
@@ -83,7 +83,7 @@ public final class Client {
     return recorded(op(node, kind, args, start, call.at(shop)));
   }
 
-  /** Records what was found out at the end. */
+  /** Records something found at the end. */
   void note(String kind, Fields args, Fields result) {
     long now = System.nanoTime();
     round
@@ -103,7 +103,7 @@ public final class Client {
   }
 
   /**
-   * Calls nodes until one answers; only that call is recorded. For things that may happen twice.
+   * Calls nodes until one answers; only that call is recorded. For calls that are safe to repeat.
    *
    * @throws IllegalStateException if none ever answers
    */
@@ -129,7 +129,7 @@ public final class Client {
     throw new IllegalStateException("Nobody answers: " + last);
   }
 
-  /** Records one of the things that a call found out together, as if it had been asked alone. */
+  /** Records one of the things that a call read together, as if read alone. */
   public void found(Op together, String kind, Fields args, Fields result) {
     round
         .recorder()
@@ -146,7 +146,7 @@ public final class Client {
                 result));
   }
 
-  /** Asks a node without recording it; what is said when nobody answers is empty. */
+  /** Asks a node without recording it; empty unless it answers OK. */
   public Fields ask(String kind, Fields args) throws InterruptedException {
     int node = random.nextInt(round.cluster().size());
     Answer answer = round.cluster().call(node, kind, args, PATIENCE);

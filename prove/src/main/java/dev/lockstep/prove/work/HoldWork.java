@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Few things, many buyers: acquires, carts, changes, extensions, sales, releases and returns. A
- * scope gets some hundred calls and is then left to itself: its history stays short.
+ * scope gets some hundred calls and is then left alone, so its history stays short.
  */
 final class HoldWork implements Workload {
   private static final int ACTIVE = 5;
@@ -96,7 +96,7 @@ final class HoldWork implements Workload {
             "lines", lines(client),
             "for", 1_000 + client.below(2_000));
     Op op = client.call("hold.acquire", fields);
-    // A refused one is known too: it is asked for again, and then it may be granted.
+    // Some refused ones too: asked for again, they may be granted.
     if (!op.refused() || client.chance(30)) {
       scope.acquired().add(fields);
     }

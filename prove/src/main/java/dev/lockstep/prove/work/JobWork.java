@@ -11,7 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Jobs in lanes and outside, with priorities and unique keys, that fail; cancels; schedules. */
+/** Jobs that fail, in lanes and outside, with priorities and unique keys; cancels; schedules. */
 final class JobWork implements Workload {
   private static final List<String> PRIORITIES = List.of("HIGH", "NORMAL", "LOW");
   private static final int LANES = 12;
@@ -104,7 +104,7 @@ final class JobWork implements Workload {
     }
   }
 
-  /** Waits until no job is left; the checker reports what is, by the end of the wait. */
+  /** Waits until no job is left; the checker reports those left after the wait. */
   private Map<String, String> awaitDone(Client client) throws InterruptedException {
     Map<String, String> left = new HashMap<>();
     for (int i = 0; i < POLLS; i++) {

@@ -146,7 +146,7 @@ final class LedgerWork implements Workload {
   }
 
   private static void entries(Client client, Fields account) throws InterruptedException {
-    // The account first: entries that come later are none of its.
+    // The account first: later entries are beyond its version.
     client.insist("final.account", account);
     long after = 0;
     while (true) {

@@ -24,7 +24,7 @@ final class ListWork implements Workload {
 
   @Override
   public void step(Client client) throws InterruptedException {
-    // A key gets few items and is then left to itself: reads stay short.
+    // A key gets few items and is then left alone, so reads stay short.
     int generation = (int) (appends.get() / (KEYS * APPENDS_PER_KEY));
     List<String> steps = new ArrayList<>();
     int count = 1 + client.below(4);

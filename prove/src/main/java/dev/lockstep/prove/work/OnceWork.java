@@ -3,7 +3,7 @@ package dev.lockstep.prove.work;
 import dev.lockstep.prove.history.Fields;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Requests that come twice, at once or later, and sometimes with another content. */
+/** Requests that come twice, at once or later, and sometimes with different content. */
 final class OnceWork implements Workload {
   private static final int AHEAD = 6;
 

@@ -59,7 +59,7 @@ final class OutboxWork implements Workload {
             "late", client.chance(20)));
   }
 
-  /** An operator looks after parked keys, and has a key sent again now and then. */
+  /** Acts as an operator: skips or retries a parked key, or replays a key. */
   private void operate(Client client) throws InterruptedException {
     String sink = client.pick(SINKS);
     if (client.chance(40)) {

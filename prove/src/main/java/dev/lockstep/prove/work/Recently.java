@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** The last few calls of a kind, to be made again or gone on with. Thread-safe. */
+/** The last few calls of a kind, to repeat or continue. Thread-safe. */
 final class Recently {
   private final int most;
   private final Deque<Fields> calls = new ArrayDeque<>();
@@ -26,7 +26,7 @@ final class Recently {
     return !calls.isEmpty();
   }
 
-  /** One of them; there has to be {@link #any}. */
+  /** Picks one; requires {@link #any}. */
   Fields pick(Client client) {
     List<Fields> now;
     synchronized (this) {

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** One round of a campaign: fresh things, one history. Thread-safe. */
+/** One round of a campaign: fresh ids and names, one history. Thread-safe. */
 public final class Round implements Cluster.NodeListener {
   private static final int IDS = 1_000_000;
 
@@ -45,7 +45,7 @@ public final class Round implements Cluster.NodeListener {
     return number * IDS + which;
   }
 
-  /** Begins the names of this round's things. */
+  /** The prefix of this round's names. */
   public String prefix(String workload) {
     return workload + number + "-";
   }
@@ -65,7 +65,7 @@ public final class Round implements Cluster.NodeListener {
     return clients;
   }
 
-  /** The workload hears what nodes do on their own account. */
+  /** Lets the workload hear what nodes report. */
   public void hears(Workload workload) {
     listeners.add(workload);
   }
@@ -82,8 +82,8 @@ public final class Round implements Cluster.NodeListener {
   }
 
   /**
-   * All deliveries of all nodes pass here, one at a time: that is the order they have. After one
-   * that failed, the rest of its key is not sent.
+   * All deliveries of all nodes pass here, one at a time, which defines their order. After a
+   * failure, the rest of that key is not sent.
    */
   @Override
   public synchronized Fields asked(int node, String verb, Fields fields) {

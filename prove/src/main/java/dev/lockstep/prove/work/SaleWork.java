@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Sales that post, publish and enqueue in the transaction of their hold, by both doors. */
+/** Sales that post, publish and enqueue in their hold's transaction, combined or joined. */
 final class SaleWork implements Workload {
   private static final int KEYS = 20;
   private static final int POLLS = 300;

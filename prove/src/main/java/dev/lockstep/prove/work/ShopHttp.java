@@ -23,11 +23,11 @@ final class ShopHttp {
   private static final Duration PATIENCE = Duration.ofSeconds(15);
   private static final int SERVER_ERROR = 500;
 
-  /** What a shop says when it certainly has done nothing. */
+  /** Problems that say that the shop did nothing. */
   private static final Set<String> NOTHING_DONE =
       Set.of("overloaded", "rate-limited", "not-ready", "shutting-down");
 
-  /** Says nothing about what becomes of the request that it repeats. */
+  /** Problems that leave open what becomes of the repeated request. */
   private static final Set<String> UNDECIDED = Set.of("idempotency-key-in-use");
 
   private final HttpClient client =
@@ -41,7 +41,7 @@ final class ShopHttp {
     this.cluster = cluster;
   }
 
-  /** What a shop says to a request, as fields of a purchase. */
+  /** A shop's answer to a request, as fields of a purchase. */
   Answer ask(int shop, String method, String path, String key, @Nullable JsonObject body)
       throws InterruptedException {
     HttpResponse<String> response;
@@ -104,7 +104,7 @@ final class ShopHttp {
         "intent", intent == null ? "" : intent);
   }
 
-  /** The bank's own account of something, while nothing is broken. */
+  /** Reads the bank's books, past its proxy. */
   JsonObject bank(String path) throws IOException, InterruptedException {
     URI url = cluster.bank().orElseThrow().url().resolve(path);
     return new JsonObject(send(url, "GET", ShopSettings.STRIPE_KEY, Map.of(), null).body());

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Purchases at shops over HTTP: cards that pay, that are declined and followed by another, that ask
- * for a challenge; repetitions, refunds of a part, purchases given up, forged webhooks.
+ * Purchases at shops over HTTP: cards that pay, are declined and followed by another, or ask for a
+ * challenge; repeats, refunds, abandoned purchases, forged webhooks.
  */
 final class ShopWork implements Workload {
   private static final int ACTIVE = 3;
@@ -134,7 +134,7 @@ final class ShopWork implements Workload {
     post(client, "shop.buy", order);
   }
 
-  /** The buyer is named after the key, so nobody else has it. */
+  /** The buyer is named after the key, so that each has one purchase. */
   private void post(Client client, String kind, Fields order) throws InterruptedException {
     JsonObject item =
         new JsonObject().put("sku", order.text("sku")).put("quantity", order.number("quantity"));
@@ -204,12 +204,12 @@ final class ShopWork implements Workload {
       try {
         round.cluster().bank().orElseThrow().authenticate(intent, client.chance(75));
       } catch (RuntimeException e) {
-        // The bank's database was away; the cardholder does not try again.
+        // The bank's database was down; the cardholder does not try again.
       }
     }
   }
 
-  /** Whoever does not know the secret can say nothing. */
+  /** Sends a webhook signed without the secret, which the shop must refuse. */
   private void forge(Client client, Fields named) throws InterruptedException {
     JsonObject intent =
         new JsonObject()
@@ -333,7 +333,7 @@ final class ShopWork implements Workload {
     }
   }
 
-  /** By purchase: what the bank took and what it gave back. */
+  /** What the bank charged and refunded, by purchase. */
   private Map<String, long[]> money() throws InterruptedException {
     try {
       Map<String, String> purchaseOf = new HashMap<>();

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Spreads the calls of one workload over the nodes. A node that does not answer keeps its share of
- * the clients waiting, and no more: the others go on with the other nodes. Thread-safe.
+ * Spreads the calls of one workload over the nodes. A node that does not answer holds up at most
+ * its share of the clients; the rest use other nodes. Thread-safe.
  */
 final class Traffic {
   private static final long PAUSE_MS = 20;

@@ -10,13 +10,13 @@ public interface Workload {
   /** One or a few calls of one client. */
   void step(Client client) throws InterruptedException;
 
-  /** Waits for what is still to come, and reads everything; nothing is broken any more. */
+  /** Waits for work still pending, and reads everything; nothing is broken any more. */
   void finish(Client client) throws InterruptedException;
 
-  /** Hears what a node did on its own account, if the round was told so. */
+  /** Hears what a node reports, after {@link Round#hears}. */
   default void heard(String verb, Fields fields) {}
 
-  /** Decides on a delivery, where this workload's events arrive. */
+  /** Decides the result of a delivery of this workload's events. */
   default String deliver(Fields event, boolean calm) {
     return "ok";
   }
