@@ -10,7 +10,7 @@ interface Benchmark extends AutoCloseable {
     Benchmark open(BenchRun run) throws Exception;
   }
 
-  /** Measures the contenders and adds what it found to the run's report. */
+  /** Measures the contenders and adds the results to the run's report. */
   void measure() throws Exception;
 
   /** Adds the aims to the run's report, each with its measured ratio. */

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what is delivered, to nobody or to another sink, and checks that every key comes in order
+ * Counts deliveries, alone or in front of another sink, and checks that every key comes in order
  * without a gap. Thread-safe.
  */
 final class CountingSink implements Sink {

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** The outbox: Lockstep to nobody and to Kafka, transaction-outbox, the documents, the ceilings. */
+/** Lockstep to a counting sink and to Kafka, transaction-outbox, the documents, the ceilings. */
 final class OutboxBench implements Benchmark {
   private static final String SMALL = "a small transaction";
   private static final String SMALL_WITH = "a small transaction that appends at commit";

@@ -2,7 +2,7 @@ package dev.lockstep.bench;
 
 import java.util.Locale;
 
-/** Tells a person at a terminal what is being measured; silent otherwise. */
+/** Shows at a terminal what is being measured; silent otherwise. */
 final class Progress {
   /** Set by the script if standard error is a terminal, which Java cannot detect. */
   private static final boolean TERMINAL = "yes".equals(System.getenv("LOCKSTEP_TERMINAL"));

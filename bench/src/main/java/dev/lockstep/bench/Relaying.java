@@ -37,14 +37,14 @@ final class Relaying {
     this.outbox = new Outbox(transactor, OutboxConfig.DEFAULT);
   }
 
-  /** A stream that nobody reads. */
+  /** Defines a stream without sinks. */
   String define() {
     String stream = "bench-" + ++lastStream;
     outbox.define(stream, List.of(), "bench");
     return stream;
   }
 
-  /** An unread stream with this many events. */
+  /** A stream without sinks, with this many events. */
   String backlog(String name, int count, int portfolios) {
     String stream = define();
     append(name, stream, count, portfolios);

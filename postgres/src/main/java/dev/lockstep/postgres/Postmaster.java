@@ -24,7 +24,7 @@ final class Postmaster {
 
   private static final Logger log = LoggerFactory.getLogger(Postmaster.class);
 
-  /** Crash recovery replays up to max_wal_size. A failing start is noticed at once all the same. */
+  /** Crash recovery replays up to max_wal_size. A failing start is still noticed at once. */
   private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
 
   /** For a stop that writes a checkpoint. */

@@ -45,7 +45,7 @@ public final class CommitRecogniser {
         portals, portalAndStatement.get(0), statements.contains(portalAndStatement.get(1)));
   }
 
-  /** The name follows a letter for what is closed. */
+  /** A letter for the kind of object precedes its name. */
   private boolean closed(String kindAndName) {
     Set<String> names = kindAndName.startsWith("S") ? statements : portals;
     return remember(names, kindAndName.substring(1), false);

@@ -4,7 +4,7 @@ import dev.lockstep.prove.history.Op;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What was available in one account, entry by entry, and when at the earliest and the latest. */
+/** What was available in one account after each entry, and the earliest and latest time of that. */
 final class Available {
   private final List<Long> amounts = new ArrayList<>();
   // By entry: the latest start so far of a call that made one, and when its own call ended.
@@ -52,7 +52,7 @@ final class Available {
         return true;
       }
       if (end.get(i) < call.start()) {
-        // This entry was there before the call, so what came before it was no more.
+        // This entry was there before the call, so earlier amounts no longer were.
         return false;
       }
     }

@@ -9,15 +9,15 @@ import java.util.Set;
 
 /**
  * Decides whether calls can be put into one order that a model allows, in which each call takes
- * effect between its start and its end (Wing and Gong's search, with a memory of what was tried).
+ * effect between its start and its end (Wing and Gong's search, remembering what was tried).
  */
 final class Linearizer {
   /** What the calls act upon. Calls are numbered. */
   interface Model {
-    /** Lets a call take effect now; false, and unchanged, if it cannot have ended as it did. */
+    /** Applies a call; false, and unchanged, if it cannot take effect now with its answer. */
     boolean apply(int call);
 
-    /** Takes the last applied call back. */
+    /** Undoes the last applied call. */
     void undo(int call);
 
     /** Depends on the state alone. */

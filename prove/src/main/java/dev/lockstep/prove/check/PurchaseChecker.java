@@ -13,7 +13,7 @@ import java.util.Set;
 /**
  * Money equals goods by value, campaign by campaign: what the bank kept for a purchase is what its
  * buyer has to pay for it, what was sold is what was bought, everything is settled, a key makes one
- * purchase, and no answer said no to something that happened.
+ * purchase, and nothing that was refused happened.
  */
 final class PurchaseChecker implements Checker {
   /** Nothing is sold and nothing is kept; the money may have come and gone. */

@@ -37,7 +37,7 @@ final class Line implements AutoCloseable {
     wires.remove(wire);
   }
 
-  /** Changes statements on their way; null: no more. Statements already prepared stay. */
+  /** Changes statements on their way; null stops it. Statements already prepared stay. */
   void rewriting(@Nullable UnaryOperator<String> how) {
     rewriting = how;
   }

@@ -51,7 +51,7 @@ final class Blocks implements AutoCloseable {
     verbs.putAll(events.verbs());
     verbs.putAll(new SaleVerbs(transactor, holds, ledger, outbox, jobs.jobs()).verbs());
     verbs.put("hog", this::hog);
-    // Closed in this order: what works of its own accord first.
+    // Closed in this order: first what works without being called.
     parts.add(jobs);
     parts.add(events);
     parts.add(holds.startSweeper(SWEEP_INTERVAL));
