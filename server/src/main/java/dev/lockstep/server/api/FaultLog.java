@@ -25,13 +25,15 @@ public final class FaultLog {
 
   private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
   private final LongSupplier nanoTime;
+  private final int maxKinds;
 
   public FaultLog() {
-    this(System::nanoTime);
+    this(System::nanoTime, MAX_KINDS);
   }
 
-  FaultLog(LongSupplier nanoTime) {
+  FaultLog(LongSupplier nanoTime, int maxKinds) {
     this.nanoTime = nanoTime;
+    this.maxKinds = maxKinds;
   }
 
   private static final class Kind {
@@ -70,8 +72,8 @@ public final class FaultLog {
     boolean theirs = problem.status() < 500;
     String name = (theirs ? "refused " : "") + cause.getClass().getSimpleName();
     long now = nanoTime.getAsLong();
-    Kind kind =
-        kinds.computeIfAbsent(kinds.size() < MAX_KINDS ? name : "others", unused -> new Kind(now));
+    boolean own = kinds.containsKey(name) || kinds.size() < maxKinds;
+    Kind kind = kinds.computeIfAbsent(own ? name : "others", unused -> new Kind(now));
     if (!kind.takeLine(now)) {
       kind.unsaid.incrementAndGet();
       return;

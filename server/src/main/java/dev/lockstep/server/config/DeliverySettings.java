@@ -130,7 +130,7 @@ public record DeliverySettings(
             "webhook.max-aside",
             Kind.duration(Duration.ofMillis(100), Duration.ofMinutes(5)),
             usual.maxAside(),
-            "The longest that a delivery to a slow receiver steps aside before it tries again.");
+            "How long a delivery to a slow receiver steps aside before it tries again, give or take half of it.");
     Duration firstBackoff =
         in.read(
             "webhook.first-backoff",

@@ -100,6 +100,9 @@ public final class Database implements AutoCloseable {
     } catch (FlywayException | SQLException e) {
       pool.close();
       throw DatabaseRefusal.ofMigrating(e, address);
+    } catch (RuntimeException | Error e) {
+      pool.close();
+      throw e;
     }
   }
 

@@ -50,8 +50,9 @@ public final class DutyThread<T> implements AutoCloseable {
         return waiting;
       }
       CompletableFuture<T> asked = new CompletableFuture<>();
-      waiting = asked;
+      // Refused once closed; then nobody waits.
       thread.execute(() -> run(asked));
+      waiting = asked;
       return asked;
     }
   }

@@ -16,7 +16,7 @@ class FaultLogTest {
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
   private final Logger logger = (Logger) LoggerFactory.getLogger(FaultLog.class);
   private long now = 5_000_000_000L;
-  private final FaultLog log = new FaultLog(() -> now);
+  private final FaultLog log = new FaultLog(() -> now, 3);
 
   @BeforeEach
   void listen() {
@@ -51,6 +51,24 @@ class FaultLogTest {
     fail(new IllegalStateException("another"));
 
     assertThat(lines.list).hasSize(2);
+  }
+
+  @Test
+  void aKnownKindKeepsItsLineWhenThereIsRoomForNoFurtherKind() {
+    fail(new IllegalArgumentException("one"));
+    fail(new IllegalStateException("two"));
+    fail(new UnsupportedOperationException("three"));
+    now += Duration.ofSeconds(1).toNanos();
+
+    fail(new IllegalStateException("a known kind"));
+    fail(new ArithmeticException("one of the others"));
+    fail(new ArrayStoreException("another of the others"));
+
+    assertThat(lines.list.subList(3, lines.list.size()))
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .satisfiesExactly(
+            line -> assertThat(line).contains("a known kind"),
+            line -> assertThat(line).contains("one of the others"));
   }
 
   @Test
