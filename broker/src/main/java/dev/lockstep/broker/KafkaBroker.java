@@ -172,8 +172,6 @@ public final class KafkaBroker implements AutoCloseable {
         <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
           <encoder><pattern>%d{HH:mm:ss.SSS} %-5level %logger{24} %msg%n</pattern></encoder>
         </appender>
-        <!-- Says when it has started. -->
-        <logger name="kafka.server.KafkaRaftServer" level="INFO"/>
         <root level="WARN"><appender-ref ref="out"/></root>
       </configuration>
       """;

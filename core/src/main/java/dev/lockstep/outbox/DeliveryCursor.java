@@ -194,10 +194,12 @@ final class DeliveryCursor {
       int index = dispatch.indexes().get(i);
       SinkResult result = results.get(i);
       ReadEvent row = batch.row(index);
-      // After a key's first undelivered event its later failures do not count: blocking the key at
-      // one of them would skip the first for ever.
-      boolean behind = !(result instanceof SinkResult.Delivered) && !halted.add(row.event().key());
-      if (result instanceof SinkResult.Delivered) {
+      // After a key's first undelivered event its later results do not count: blocking the key at a
+      // later failure, or moving it past a later success, would skip the first for ever.
+      boolean behind =
+          halted.contains(row.event().key())
+              || (!(result instanceof SinkResult.Delivered) && !halted.add(row.event().key()));
+      if (result instanceof SinkResult.Delivered && !behind) {
         moved = true;
         delivered(batch, index, nowNanos);
       } else if (result instanceof SinkResult.Down failure) {

@@ -1,7 +1,6 @@
 package dev.lockstep.shard;
 
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * Configures a node's membership in a group. {@code group} and {@code shards} must be the same on
@@ -30,7 +29,9 @@ public record ShardsConfig(
   public ShardsConfig {
     requireName("group", group);
     requireName("node", node);
-    Objects.checkIndex(shards - 1, MAX_SHARDS);
+    if (shards < 1 || shards > MAX_SHARDS) {
+      throw new IllegalArgumentException("shards must be 1 to " + MAX_SHARDS + ", is " + shards);
+    }
     if (heartbeatInterval.compareTo(MIN_INTERVAL) < 0
         || heartbeatInterval.multipliedBy(2).compareTo(lease) > 0
         || lease.compareTo(MAX_LEASE) > 0) {

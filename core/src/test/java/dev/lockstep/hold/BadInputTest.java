@@ -275,6 +275,17 @@ class BadInputTest {
 
   /** What came too late ends the hold, and that is all. */
   @Test
+  void aBoundOfExtensionsBeyondTenYearsIsRefusedBeforeItReachesABatch() {
+    Duration tooLong = Duration.ofDays(365_000_000_000L);
+    Duration fine = Duration.ofHours(1);
+
+    assertThatIllegalArgumentException().isThrownBy(() -> new ExtensionBound(1, tooLong, fine));
+    assertThatIllegalArgumentException().isThrownBy(() -> new ExtensionBound(1, fine, tooLong));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new ExtensionBound(1, fine, Duration.ofSeconds(-1)));
+  }
+
+  @Test
   void anExpiredHoldIsOnlyMarkedExpired() {
     Expire.now(database, hold);
 

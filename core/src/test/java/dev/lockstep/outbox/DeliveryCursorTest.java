@@ -88,6 +88,22 @@ class DeliveryCursorTest {
     assertThat(batches.next().get(0).events()).hasSize(2);
   }
 
+  /** A sink must not, but what it skipped is not lost. */
+  @Test
+  void anEventThatASinkSkippedIsSentAgainThoughTheNextOfItsKeyWasDelivered() {
+    DeliveryCursor batches = cursor(0);
+    SinkResult later = new SinkResult.RetryLater("not yet");
+    batches.addEvents(new Batch(List.of(read("a", 1), read("a", 2)), CursorPosition.at("2")));
+    batches.apply(batches.next().get(0), List.of(later, SinkResult.DELIVERED), now);
+    now += CONFIG.firstPause().toNanos() * 2;
+    List<ReadEvent> again = List.of(read("a", 1), read("a", 2));
+    batches.addBacklog(batches.backlogRequests(now), again, 10, true);
+
+    batches.apply(batches.next().get(0), List.of(later, SinkResult.DELIVERED), now);
+
+    assertThat(batches.blocked()).extracting(one -> one.seq).containsExactly(1L);
+  }
+
   private static DeliveryCursor cursor(int maxInFlight) {
     CursorPosition start = CursorPosition.at("0");
     CursorLife life = new CursorLife(start, CursorLife.Observer.NONE);

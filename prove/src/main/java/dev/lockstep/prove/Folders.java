@@ -6,9 +6,13 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Folders that a campaign leaves behind. */
 final class Folders {
+  private static final Logger log = LoggerFactory.getLogger(Folders.class);
+
   private Folders() {}
 
   /** Deletes what is there; what cannot be deleted stays. */
@@ -18,7 +22,11 @@ final class Folders {
       all = files.sorted(Comparator.reverseOrder()).toList();
     }
     for (Path file : all) {
-      Files.deleteIfExists(file);
+      try {
+        Files.deleteIfExists(file);
+      } catch (IOException e) {
+        log.debug("{} stays", file, e);
+      }
     }
   }
 }

@@ -151,12 +151,25 @@ public final class Prove implements Callable<Integer> {
     }
     System.err.printf(
         Locale.ROOT,
-        "lockstep: a promise broke; seed %d, round %d. Timeline: %s%nPlay it again: ./lockstep prove --seed %d --round %d%n",
+        "lockstep: a promise broke; seed %d, round %d. Timeline: %s%nPlay it again: %s%n",
         result.seed(),
         result.round(),
         page.toAbsolutePath(),
-        result.seed(),
-        result.round());
+        again(result));
+  }
+
+  /** The command that plays this round again: whatever decides a round is named. */
+  private String again(Campaign.Result result) {
+    String which = faults.isEmpty() ? "" : " --faults " + String.join(",", faults);
+    return "./lockstep prove --seed %d --round %d --workload %s%s --nodes %d --clients %d --minutes %s"
+        .formatted(
+            result.seed(),
+            result.round(),
+            String.join(",", workloads),
+            which,
+            nodes,
+            clients,
+            minutes);
   }
 
   private CampaignConfig config() {

@@ -71,10 +71,11 @@ public final class GreetingDoor implements AutoCloseable {
         || !SignedDelivery.isGenuine(known, delivery, timestamp, signatures, body, Instant.now())) {
       return 401;
     }
+    JsonObject person = new JsonObject(new String(body, StandardCharsets.UTF_8));
+    // Not signed, but good enough to print; what matters is in the signed body.
+    Instant dueAt = Instant.parse(headers.getFirst("Lockstep-Due"));
+    // Noted only once it can be read: what failed before is delivered again.
     if (seen.add(delivery)) {
-      JsonObject person = new JsonObject(new String(body, StandardCharsets.UTF_8));
-      // Not signed, but good enough to print; what matters is in the signed body.
-      Instant dueAt = Instant.parse(headers.getFirst("Lockstep-Due"));
       greet.accept(
           new Greeting(person.getString("name"), person.getString("zone"), dueAt, delivery));
     }

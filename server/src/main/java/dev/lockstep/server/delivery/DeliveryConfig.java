@@ -9,7 +9,8 @@ import java.time.Duration;
  * @param perReceiver webhook requests to one host and port at once, over all nodes (8)
  * @param slowAfter a receiver is slow if its last answer took longer, or if one is overdue by this
  *     measure; slow and unknown receivers share half of the concurrency (1 s)
- * @param maxAside how long a delivery steps aside at most before it asks again, give or take half (10 s)
+ * @param maxAside how long a delivery steps aside at most before it asks again, give or take half
+ *     (10 s)
  * @param firstBackoff longest wait after the first failure; doubles with each further one (1 s)
  */
 public record DeliveryConfig(

@@ -229,12 +229,15 @@ final class Refunds {
     Change change =
         Change.silent(refunding, Set.of(PurchaseStatus.REFUNDING), refunding.refunded(false));
     return write(change)
-        .thenApply(
+        .thenCompose(
             taken -> {
-              if (taken && !change.isPart()) {
+              if (!taken) {
+                return store.reload(refunding.id());
+              }
+              if (!change.isPart()) {
                 companion.ended(PurchaseStatus.REFUNDED);
               }
-              return change.after();
+              return Saga.done(change.after());
             });
   }
 

@@ -36,6 +36,7 @@ final class Comparison {
   private static final Logger log = LoggerFactory.getLogger(Comparison.class);
 
   private static final int MAX_REMEMBERED = 10_000;
+  private static final int MAX_DETAIL = 500;
 
   private static final String OF_IDS =
       """
@@ -226,8 +227,13 @@ final class Comparison {
           Finding.id(one.campaign(), one.id()),
           e.toString());
       return List.of(
-          Finding.of(FindingKind.SET_ASIDE, one, one.changedAt(), "cannot be compared: " + e));
+          Finding.of(FindingKind.SET_ASIDE, one, one.changedAt(), cut("cannot be compared: " + e)));
     }
+  }
+
+  /** An exception's message has no bound. */
+  private static String cut(String detail) {
+    return detail.substring(0, Math.min(detail.length(), MAX_DETAIL));
   }
 
   private Optional<Campaign> campaign(Connection connection, long id) throws SQLException {
