@@ -153,14 +153,15 @@ class ProvisionalRefusalTest {
     Expire.now(database, expired);
     CountDownLatch inside = new CountDownLatch(1);
     CountDownLatch free = new CountDownLatch(1);
+    CompletableFuture<Object> delayed = new CompletableFuture<>();
     CompletableFuture<?> blocked =
-        new CompletableFuture<>()
-            .completeOnTimeout("late", 1, TimeUnit.MILLISECONDS)
-            .thenAccept(
-                late -> {
-                  inside.countDown();
-                  await(free);
-                });
+        delayed.thenAccept(
+            late -> {
+              inside.countDown();
+              await(free);
+            });
+    // Last, or the callback could run on this thread.
+    delayed.completeOnTimeout("late", 1, TimeUnit.MILLISECONDS);
     try {
       await(inside);
       Throwable told =
