@@ -123,6 +123,15 @@ class MetricsTest {
           .authenticate(waiting.getJsonObject("payment").getString("id"), approved)
           .toCompletableFuture()
           .get();
+      if (!approved) {
+        // Its goods wait for another card until it is given up.
+        String purchase = "/v1/purchases/" + waiting.getString("id");
+        Await.until(
+            "it waits for a card",
+            () ->
+                shop.get(purchase).expect(200).getString("status").equals("requiresPaymentMethod"));
+        shop.delete(purchase).expect(200);
+      }
     }
     shop.post(path, "at once", order("pm_card_visa")).expect(201);
 
