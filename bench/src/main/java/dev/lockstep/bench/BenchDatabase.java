@@ -2,6 +2,7 @@ package dev.lockstep.bench;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.migration.Migrations;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresServer;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
-import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -62,13 +62,7 @@ final class BenchDatabase implements AutoCloseable {
       config.setJdbcUrl(url);
       database = new BenchDatabase(null, config);
     }
-    Flyway.configure()
-        .dataSource(database.pool)
-        .locations("classpath:db/lockstep")
-        .defaultSchema("lockstep")
-        .createSchemas(true)
-        .load()
-        .migrate();
+    Migrations.apply(database.pool);
     return database;
   }
 

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /** The server as users run it, in its own process, on the database of the run. */
@@ -96,7 +97,8 @@ final class BenchedServer implements AutoCloseable {
     return send(
         HttpRequest.newBuilder(address.resolve(path))
             .header("Content-Type", "application/json")
-            .header("Idempotency-Key", path + body.hashCode())
+            // Of its own: another server of the same database must not get the first one's answer.
+            .header("Idempotency-Key", UUID.randomUUID().toString())
             .POST(HttpRequest.BodyPublishers.ofString(body.encode())));
   }
 

@@ -101,7 +101,7 @@ class ReturnTest {
     return new Return(all.scope(), all.hold(), all.actor(), List.of(lines));
   }
 
-  /** A buyer who regrets, and one who is about to get the last: the sale goes on at once. */
+  /** What one command of a batch gives back, the next may take, within the same limit. */
   @Test
   void aReturnAndSalesOfTheSameThingsInOneBatchKeepTheirOrder() throws Exception {
     Sale sale = fixture.saleWithLimit(1);

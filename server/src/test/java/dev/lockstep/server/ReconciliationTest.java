@@ -363,13 +363,7 @@ class ReconciliationTest {
                 }
                 // Asked all the time, on top of what it does by itself.
                 JsonObject report = server.operator().get("/v1/reconciliation").expect(200);
-                for (String list :
-                    List.of(
-                        "moneyWithoutGoods",
-                        "goodsWithoutMoney",
-                        "unsettled",
-                        "books",
-                        "provider")) {
+                for (String list : List.of(MONEY, GOODS, "unsettled", "books", "provider")) {
                   assertThat(Findings.of(report, list, campaign)).isEmpty();
                 }
               }

@@ -182,7 +182,7 @@ class WaitingForWorkTest {
         .get();
   }
 
-  /** Who waits for the lock of a queue, and since when. */
+  /** The sessions that wait for the lock of a queue, and since when. */
   private static List<String> lockWaits() {
     return server
         .database()

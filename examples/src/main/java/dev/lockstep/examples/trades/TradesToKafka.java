@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.lockstep.kafka.KafkaConfig;
 import dev.lockstep.kafka.KafkaSink;
+import dev.lockstep.migration.Migrations;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.outbox.Relay;
 import dev.lockstep.outbox.RelayConfig;
@@ -22,7 +23,6 @@ import javax.sql.DataSource;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.errors.TopicExistsException;
-import org.flywaydb.core.Flyway;
 
 /**
  * Books trades of portfolios, publishes them to a topic with four relays, and checks their order on
@@ -57,13 +57,7 @@ public final class TradesToKafka {
     pool.setJdbcUrl(args[0]);
     pool.setMaximumPoolSize(POOL_SIZE);
     try (HikariDataSource dataSource = new HikariDataSource(pool)) {
-      Flyway.configure()
-          .dataSource(dataSource)
-          .locations("classpath:db/lockstep")
-          .defaultSchema("lockstep")
-          .createSchemas(true)
-          .load()
-          .migrate();
+      Migrations.apply(dataSource);
       TradesToKafka example = new TradesToKafka(dataSource, args[1]);
       System.out.println(example.run(PORTFOLIOS, TRADES));
     }

@@ -1,5 +1,6 @@
 package dev.lockstep.prove.fault;
 
+import dev.lockstep.migration.Migrations;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresServer;
 import dev.lockstep.prove.history.Fields;
@@ -9,8 +10,6 @@ import dev.lockstep.prove.node.NodeSettings;
 import dev.lockstep.prove.node.ShopMain;
 import dev.lockstep.prove.node.ShopSettings;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,8 +27,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
-import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** A PostgreSQL with fsync on, and nodes that reach it through a proxy each. */
 public final class Cluster implements AutoCloseable {
@@ -39,10 +38,6 @@ public final class Cluster implements AutoCloseable {
   private static final Duration START_PATIENCE = Duration.ofSeconds(60);
   private static final int START_ATTEMPTS = 3;
 
-  /** Below the ports of outgoing connections, one of which could take a stopped shop's. */
-  private static final int FIRST_SHOP_PORT = 12_000;
-
-  private static final int SHOP_PORTS = 2_000;
   private static final String SHOP = "_shop";
   private static final String BANK = "_bank";
   private static final long SETTLE_STEP_MS = 50;
@@ -67,6 +62,7 @@ public final class Cluster implements AutoCloseable {
   private final List<@Nullable NodeProcess> nodes = new ArrayList<>();
   // The last of the nodes are shops.
   private final int[] shopPorts;
+  private final ShopPorts ports = new ShopPorts();
   private @Nullable Bank bank;
   private final AtomicInteger lives = new AtomicInteger();
   private final Coverage coverage;
@@ -142,13 +138,11 @@ public final class Cluster implements AutoCloseable {
     String before = database;
     database = name;
     execute("postgres", "CREATE DATABASE " + name);
-    Flyway.configure()
-        .dataSource(server.url(name), server.user(), server.password())
-        .locations("classpath:db/lockstep")
-        .defaultSchema("lockstep")
-        .createSchemas(true)
-        .load()
-        .migrate();
+    PGSimpleDataSource fresh = new PGSimpleDataSource();
+    fresh.setUrl(server.url(name));
+    fresh.setUser(server.user());
+    fresh.setPassword(server.password());
+    Migrations.apply(fresh);
     execute(name, TABLES + SlowCommit.SCHEMA);
     if (shopPorts.length > 0) {
       openShops(name);
@@ -170,21 +164,9 @@ public final class Cluster implements AutoCloseable {
     execute("postgres", "CREATE DATABASE " + name + BANK);
     execute(name + SHOP, "CREATE SCHEMA prove;" + SlowCommit.SCHEMA);
     for (int i = 0; i < shopPorts.length; i++) {
-      shopPorts[i] = freePort();
+      shopPorts[i] = ports.free();
     }
     bank = new Bank(server.url(name + BANK), server.user(), server.password(), shopPorts[0]);
-  }
-
-  private int freePort() {
-    for (int i = 0; i < SHOP_PORTS; i++) {
-      int candidate = FIRST_SHOP_PORT + lives.incrementAndGet() % SHOP_PORTS;
-      try (ServerSocket socket = new ServerSocket(candidate, 1, InetAddress.getLoopbackAddress())) {
-        return socket.getLocalPort();
-      } catch (IOException e) {
-        // Taken; the next one may be free.
-      }
-    }
-    throw new IllegalStateException("No free port for a shop");
   }
 
   /** The payment provider; empty without shops. */

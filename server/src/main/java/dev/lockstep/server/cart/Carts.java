@@ -232,7 +232,7 @@ public final class Carts {
                 hold,
                 seconds == null ? campaign.holdFor() : Duration.ofSeconds(seconds),
                 actor,
-                // Bounds only buyers, who could otherwise keep a hold for ever without paying.
+                // Only buyers are bounded: they could keep a hold for ever without paying.
                 actor.onlyBuyer().map(buyer -> campaign.buyersBound()));
     return key.isEmpty() ? onHold(request, make) : extendOnce(request, key.get(), make);
   }
