@@ -31,6 +31,9 @@ final class HttpLoad implements AutoCloseable {
 
   private static final long PACE_MS = 1;
 
+  /** Shorter than the server's, which would otherwise close a connection as it is used again. */
+  private static final int KEEP_ALIVE_SECONDS = 30;
+
   /** A POST that must be answered with 201. */
   record Post(String path, String idempotencyKey, String body) {}
 
@@ -45,7 +48,7 @@ final class HttpLoad implements AutoCloseable {
             new HttpClientOptions()
                 .setDefaultHost(server.getHost())
                 .setDefaultPort(server.getPort())
-                .setKeepAliveTimeout(0),
+                .setKeepAliveTimeout(KEEP_ALIVE_SECONDS),
             new PoolOptions().setHttp1MaxSize(connections));
     authorization = "Bearer " + key;
   }
