@@ -49,11 +49,6 @@ final class BlockedKey {
     return state == State.PARKED;
   }
 
-  /** Whether it waits without a counted attempt: the sink was down, perhaps because of this key. */
-  boolean isSuspect() {
-    return state == State.WAITING && attempts == 0;
-  }
-
   boolean isDue(long nowNanos) {
     return state == State.WAITING && nowNanos - retryNanos >= 0;
   }

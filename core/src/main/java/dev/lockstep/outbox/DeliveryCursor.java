@@ -27,7 +27,7 @@ final class DeliveryCursor {
   // One being delivered, and the next.
   private static final int MAX_BATCHES = 2;
   private static final int MAX_BACKLOG_KEYS = 100;
-  // If more keys fail without any success, the sink is at fault, not the events.
+  // If more keys are set aside without any success, the sink is at fault, not the events.
   static final int MAX_SUSPECTS = 16;
 
   private final CursorLife life;
@@ -40,6 +40,9 @@ final class DeliveryCursor {
   private CursorPosition reached;
   private CursorPosition written;
   private long delivered;
+  // Keys set aside since the last delivered event, and when the last of them was.
+  private int suspects;
+  private long suspectedNanos;
 
   /** Events sent to the sink in one call. */
   record Dispatch(ReadBatch batch, List<Integer> indexes) {
@@ -204,7 +207,7 @@ final class DeliveryCursor {
         delivered(batch, index, nowNanos);
       } else if (result instanceof SinkResult.Down failure) {
         down = Optional.of(failure.reason());
-        if (maySuspect(batch, row.event().key())) {
+        if (maySuspect(batch, row.event().key(), nowNanos)) {
           suspect(row, failure, nowNanos);
           batch.block(row.event().key());
         } else {
@@ -241,6 +244,7 @@ final class DeliveryCursor {
     ReadEvent row = batch.row(index);
     batch.finish(index);
     delivered++;
+    suspects = 0;
     BlockedKey one = batch.isBacklog() ? blocked.get(row.event().key()) : null;
     if (one != null) {
       one.seq = row.event().seq() + 1;
@@ -257,18 +261,27 @@ final class DeliveryCursor {
    * Whether to block the key of a single event at which the sink reported itself down. The event
    * may be the cause; then other keys get through. Events of the same batch are tried anyway, so
    * this matters only if events of other keys wait in another batch.
+   *
+   * <p>Beyond {@link #MAX_SUSPECTS} only one key per longest pause: when the sink is back, an event
+   * that it never takes must not hold up the keys behind it, and those set aside before.
    */
-  private boolean maySuspect(ReadBatch batch, String key) {
+  private boolean maySuspect(ReadBatch batch, String key, long nowNanos) {
     if (maxInFlight == 0 || blocked.containsKey(key)) {
       return maxInFlight > 0;
     }
-    return batches.stream().anyMatch(other -> other != batch && other.hasOtherThan(key))
-        && blocked.values().stream().filter(BlockedKey::isSuspect).count() < MAX_SUSPECTS
-        && blocked.size() < config.maxParkedKeys();
+    boolean few =
+        suspects < MAX_SUSPECTS || nowNanos - suspectedNanos >= config.maxPause().toNanos();
+    return few
+        && blocked.size() < config.maxParkedKeys()
+        && batches.stream().anyMatch(other -> other != batch && other.hasOtherThan(key));
   }
 
   /** Lets its key wait briefly; counts no attempt. */
   private void suspect(ReadEvent row, SinkResult.Down failure, long nowNanos) {
+    if (!blocked.containsKey(row.event().key())) {
+      suspects++;
+      suspectedNanos = nowNanos;
+    }
     BlockedKey one = blockedAt(row);
     one.error = failure.reason();
     one.retryAt(nowNanos + config.firstPause().toNanos());

@@ -6,9 +6,11 @@ import dev.lockstep.outbox.DeliveryCursor.Dispatch;
 import dev.lockstep.outbox.EventSource.Batch;
 import dev.lockstep.outbox.EventSource.ReadEvent;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -78,6 +80,54 @@ class DeliveryCursorTest {
   }
 
   @Test
+  void keysAreSetAsideForAsLongAsOthersAreDelivered() {
+    offer(read("k0", 1));
+    for (int i = 1; i <= 2 * DeliveryCursor.MAX_SUSPECTS; i++) {
+      offer(read("k" + i, 1), read("good", i));
+      assertThat(settle(DOWN)).isPresent();
+      settleAll(key -> key.equals("good") ? SinkResult.DELIVERED : DOWN);
+    }
+
+    assertThat(cursor.blocked()).hasSizeGreaterThan(DeliveryCursor.MAX_SUSPECTS);
+    assertThat(cursor.progress().delivered()).isEqualTo(2L * DeliveryCursor.MAX_SUSPECTS);
+  }
+
+  @Test
+  void keysThatAnOperatorReleasedAreNoSuspects() {
+    List<BlockedKey> released = new ArrayList<>();
+    for (int i = 0; i < DeliveryCursor.MAX_SUSPECTS; i++) {
+      BlockedKey one = new BlockedKey("released" + i, 1, "0");
+      one.retryAt(now);
+      released.add(one);
+    }
+    DeliveryCursor loaded = cursor(32, released);
+    loaded.addEvents(new Batch(List.of(read("bad", 1)), CursorPosition.at("1")));
+    loaded.addEvents(new Batch(List.of(read("good", 1)), CursorPosition.at("2")));
+
+    assertThat(loaded.apply(loaded.next().get(0), List.of(DOWN), now)).isPresent();
+
+    assertThat(keys(loaded.next())).containsExactly("good");
+  }
+
+  @Test
+  void afterAnOutageAnEventThatItsSinkNeverTakesIsSetAside() {
+    offer(read("k", 1));
+    for (int i = 0; i < 2 * DeliveryCursor.MAX_SUSPECTS; i++) {
+      if (cursor.wantsEvents(now)) {
+        offer(read("k" + i, 1));
+      }
+      settle(DOWN);
+    }
+    assertThat(cursor.blocked()).hasSize(DeliveryCursor.MAX_SUSPECTS);
+
+    now += CONFIG.maxPause().toNanos();
+    settle(DOWN);
+
+    assertThat(cursor.blocked()).hasSize(DeliveryCursor.MAX_SUSPECTS + 1);
+    assertThat(settle(SinkResult.DELIVERED)).as("the event behind it").isEmpty();
+  }
+
+  @Test
   void aBatchIsNotTakenApart() {
     DeliveryCursor batches = cursor(0);
     batches.addEvents(new Batch(List.of(read("a", 1), read("b", 1)), CursorPosition.at("2")));
@@ -105,9 +155,13 @@ class DeliveryCursorTest {
   }
 
   private static DeliveryCursor cursor(int maxInFlight) {
+    return cursor(maxInFlight, List.of());
+  }
+
+  private static DeliveryCursor cursor(int maxInFlight, List<BlockedKey> blocked) {
     CursorPosition start = CursorPosition.at("0");
     CursorLife life = new CursorLife(start, CursorLife.Observer.NONE);
-    return new DeliveryCursor(life, CONFIG, maxInFlight, start, 0, List.of());
+    return new DeliveryCursor(life, CONFIG, maxInFlight, start, 0, blocked);
   }
 
   private ReadEvent read(String key, long seq) {
@@ -130,6 +184,13 @@ class DeliveryCursorTest {
   /** Answers the one event that is sent next. */
   private Optional<String> settle(SinkResult result) {
     return cursor.apply(cursor.next().get(0), List.of(result), now);
+  }
+
+  /** Answers everything that is sent now. */
+  private void settleAll(Function<String, SinkResult> results) {
+    for (Dispatch send : cursor.next()) {
+      cursor.apply(send, List.of(results.apply(send.events().get(0).key())), now);
+    }
   }
 
   private static Stream<String> keys(List<Dispatch> sends) {
