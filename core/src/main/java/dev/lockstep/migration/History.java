@@ -8,16 +8,20 @@ import java.sql.Statement;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.regex.Pattern;
 
-/** The scripts that ran in a database, as Flyway's history table has them. */
-record History(boolean exists, Map<Integer, OptionalInt> checksums, int lastRank) {
+/**
+ * The scripts that ran in a database, as Flyway's history table has them.
+ *
+ * @param baseline Flyway was told that the scripts up to this number ran before; 0 if it was not
+ */
+record History(boolean exists, Map<Integer, OptionalInt> checksums, int baseline, int lastRank) {
   private static final String EXISTS =
       "SELECT to_regclass('lockstep.flyway_schema_history') IS NOT NULL";
 
-  // Rows without a version are Flyway's own, such as that of the schema's creation.
   private static final String READ =
       """
-      SELECT installed_rank, version, checksum, success, script
+      SELECT installed_rank, version, type, checksum, success, script
       FROM lockstep.flyway_schema_history
       ORDER BY installed_rank""";
 
@@ -43,21 +47,41 @@ record History(boolean exists, Map<Integer, OptionalInt> checksums, int lastRank
          execution_time, success)
       VALUES (?, ?, ?, 'SQL', ?, ?, current_user, ?, true)""";
 
+  // A role that may not create schemas may have been given this one; and Flyway may be creating it
+  // now.
+  private static final String CREATE_SCHEMA =
+      """
+      DO $$ BEGIN
+        IF to_regnamespace('lockstep') IS NULL THEN
+          CREATE SCHEMA lockstep;
+        END IF;
+      EXCEPTION WHEN duplicate_schema OR unique_violation THEN
+        NULL;
+      END $$""";
+
+  /** The versions of Lockstep's scripts. Rows with others, or none, are Flyway's or somebody's. */
+  private static final Pattern NUMBER = Pattern.compile("\\d{1,9}");
+
   /**
    * @throws SchemaMismatch if a script failed halfway, which only Flyway allows
    */
   static History read(Connection connection) throws SQLException {
     Map<Integer, OptionalInt> checksums = new HashMap<>();
+    int baseline = 0;
     int lastRank = 0;
     try (Statement statement = connection.createStatement()) {
       if (!existing(statement)) {
-        return new History(false, checksums, lastRank);
+        return new History(false, checksums, baseline, lastRank);
       }
       try (ResultSet row = statement.executeQuery(READ)) {
         while (row.next()) {
           lastRank = row.getInt("installed_rank");
           String version = row.getString("version");
-          if (version == null) {
+          if (version == null || !NUMBER.matcher(version).matches()) {
+            continue;
+          }
+          if (row.getString("type").equals("BASELINE")) {
+            baseline = Integer.parseInt(version);
             continue;
           }
           if (!row.getBoolean("success")) {
@@ -71,7 +95,7 @@ record History(boolean exists, Map<Integer, OptionalInt> checksums, int lastRank
         }
       }
     }
-    return new History(true, checksums, lastRank);
+    return new History(true, checksums, baseline, lastRank);
   }
 
   private static boolean existing(Statement statement) throws SQLException {
@@ -82,6 +106,7 @@ record History(boolean exists, Map<Integer, OptionalInt> checksums, int lastRank
   }
 
   static void create(Statement statement) throws SQLException {
+    statement.execute(CREATE_SCHEMA);
     statement.execute(CREATE);
   }
 
@@ -98,7 +123,7 @@ record History(boolean exists, Map<Integer, OptionalInt> checksums, int lastRank
   }
 
   boolean has(Script script) {
-    return checksums.containsKey(script.number());
+    return script.number() <= baseline || checksums.containsKey(script.number());
   }
 
   /** Whether the database ran a different script with this number. */
@@ -109,6 +134,6 @@ record History(boolean exists, Map<Integer, OptionalInt> checksums, int lastRank
 
   /** The newest script's number; 0 if there is none. */
   int version() {
-    return checksums.keySet().stream().mapToInt(Integer::intValue).max().orElse(0);
+    return checksums.keySet().stream().mapToInt(Integer::intValue).max().orElse(baseline);
   }
 }

@@ -1,6 +1,6 @@
 package dev.lockstep.migration;
 
-import dev.lockstep.tx.AdvisoryLocks;
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,10 +26,17 @@ import org.slf4j.LoggerFactory;
 public final class Migrations {
   private static final Logger log = LoggerFactory.getLogger(Migrations.class);
 
-  private static final String LOCK = "lockstep migrations";
+  // The lock that Flyway takes for this history: its own number plus the hash of the table's name.
+  private static final long LOCK =
+      77_431_708_279_161L + "\"lockstep\".\"flyway_schema_history\"".hashCode();
 
   // A large table may take long to change, and other nodes wait for it.
   private static final Duration PATIENCE = Duration.ofHours(1);
+
+  // While a script waits for a table, everybody else queues behind it. So it waits less long than
+  // they do, and then lets them pass.
+  private static final Duration TABLE_LOCK_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration PAUSE = Duration.ofSeconds(1);
 
   private static final TxOptions OPTIONS =
       TxOptions.DEFAULT
@@ -42,28 +50,53 @@ public final class Migrations {
 
   private Migrations() {}
 
+  /** As {@link #apply(Transactor)}, with a Transactor of its own. */
+  public static int apply(DataSource dataSource) {
+    return apply(new Transactor(dataSource));
+  }
+
   /**
-   * Runs the scripts that the database does not have yet, all in one transaction: all or none. Safe
-   * when several nodes start at once, and when there is nothing to do. A database that a newer
-   * release migrated stays as it is.
+   * Runs the scripts that the database does not have yet. A new database gets all of them in one
+   * transaction, or none; an older one gets one script per transaction, so that no lock outlasts
+   * its script. Safe when several nodes start at once, beside nodes of the former release, and when
+   * there is nothing to do. A database that a newer release migrated stays as it is.
    *
    * @return how many scripts ran
    * @throws SchemaMismatch if a script that ran differs from this release's, or Flyway left one
    *     half done
+   * @throws LockTimeout if for an hour other nodes migrated, or long transactions kept a table
    */
-  public static int apply(DataSource dataSource) {
-    Transactor transactor = new Transactor(dataSource);
-    int ran =
-        transactor.call(
-            OPTIONS,
-            Migrations::applyMissing,
-            // After a COMMIT in doubt: everything is there, or nothing.
-            connection ->
-                missing(History.read(connection)).isEmpty() ? Optional.of(0) : Optional.empty());
+  public static int apply(Transactor transactor) {
+    int ran = 0;
+    for (int some = applySome(transactor); some > 0; some = applySome(transactor)) {
+      ran += some;
+    }
     if (ran > 0) {
       log.info("Ran {} migrations; the schema lockstep is at version {}", ran, newest());
     }
     return ran;
+  }
+
+  private static int applySome(Transactor transactor) {
+    long beganNanos = System.nanoTime();
+    while (true) {
+      try {
+        // After a COMMIT in doubt the history says what is left to do.
+        return transactor.call(OPTIONS, Migrations::applyMissing, connection -> Optional.empty());
+      } catch (LockTimeout e) {
+        if (System.nanoTime() - beganNanos > PATIENCE.toNanos()
+            || Thread.currentThread().isInterrupted()) {
+          throw e;
+        }
+        log.info("A migration waits for a table that a transaction has locked: {}", e.getMessage());
+        LockSupport.parkNanos(PAUSE.toNanos());
+      }
+    }
+  }
+
+  /** As {@link #verify(Transactor)}, with a Transactor of its own. */
+  public static void verify(DataSource dataSource) {
+    verify(new Transactor(dataSource));
   }
 
   /**
@@ -71,35 +104,35 @@ public final class Migrations {
    *
    * @throws SchemaMismatch with both versions if it does not
    */
-  public static void verify(DataSource dataSource) {
-    new Transactor(dataSource)
-        .run(OPTIONS.asReadOnly(), connection -> requireCurrent(History.read(connection)));
+  public static void verify(Transactor transactor) {
+    transactor.run(OPTIONS.asReadOnly(), connection -> requireCurrent(History.read(connection)));
   }
 
   private static int applyMissing(Connection connection) throws SQLException {
-    AdvisoryLocks.lock(connection, LOCK);
-    History history = History.read(connection);
-    requireSame(history);
-    List<Script> missing = missing(history);
-    if (missing.isEmpty()) {
-      return 0;
-    }
     try (Statement statement = connection.createStatement()) {
+      statement.execute("SELECT pg_advisory_xact_lock(%d)".formatted(LOCK));
+      History history = History.read(connection);
+      requireSame(history);
+      List<Script> missing = missing(history);
+      if (missing.isEmpty()) {
+        return 0;
+      }
+      statement.execute("SET LOCAL lock_timeout = " + TABLE_LOCK_TIMEOUT.toMillis());
       // A script is PostgreSQL's SQL; braces in it are not JDBC escapes.
       statement.setEscapeProcessing(false);
       if (!history.exists()) {
-        statement.execute("CREATE SCHEMA IF NOT EXISTS lockstep");
         History.create(statement);
       }
+      List<Script> now = history.exists() ? missing.subList(0, 1) : missing;
       int rank = history.lastRank();
-      for (Script script : missing) {
+      for (Script script : now) {
         long began = System.nanoTime();
         statement.execute(script.sql());
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
         History.add(connection, ++rank, script, millis);
       }
+      return now.size();
     }
-    return missing.size();
   }
 
   private static void requireCurrent(History history) {

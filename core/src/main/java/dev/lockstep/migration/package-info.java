@@ -7,8 +7,9 @@
  * <p>Table owned: {@code flyway_schema_history}, one row per script, in Flyway's format: a database
  * migrated here can go on with Flyway, and the other way round.
  *
- * <p>Locks: an advisory lock until COMMIT, before anything else, so nodes that start at once
- * migrate one after the other.
+ * <p>Locks: the advisory lock that Flyway takes for the same history, until COMMIT and before
+ * anything else, so nodes that start at once migrate one after the other. Then the tables of one
+ * script, each waited for briefly: see {@code Migrations}.
  */
 @NullMarked
 package dev.lockstep.migration;

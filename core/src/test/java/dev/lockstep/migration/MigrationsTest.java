@@ -3,12 +3,20 @@ package dev.lockstep.migration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.lockstep.fault.StatementFailed;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Background;
+import dev.lockstep.tx.Sql;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.util.List;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -17,6 +25,7 @@ import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
 
 class MigrationsTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
@@ -131,6 +140,96 @@ class MigrationsTest {
         .hasMessageContaining("V011__job.sql is not the script that ran");
     assertThatThrownBy(() -> Migrations.verify(database.dataSource()))
         .isInstanceOf(SchemaMismatch.class);
+  }
+
+  /** A pg_dump, or somebody's report, keeps a table for long while nodes work. */
+  @Test
+  void aScriptThatWaitsForATableLetsOthersPass() throws Exception {
+    flyway("47").migrate();
+    try (Connection reader = database.connection();
+        Connection heartbeat = database.connection()) {
+      reader.setAutoCommit(false);
+      Sql.query(reader, "SELECT count(*) FROM lockstep.shard_member");
+      Background<Integer> upgrade = Background.start(() -> Migrations.apply(database.dataSource()));
+      Await.blocked(database, 1);
+
+      Sql.execute(heartbeat, "SET lock_timeout = '3s'");
+      assertThat(Sql.query(heartbeat, "SELECT count(*) FROM lockstep.shard_member")).isZero();
+      Sql.execute(heartbeat, "RESET lock_timeout");
+      assertThat(upgrade.isDone()).isFalse();
+      assertThat(
+              database.queryLong(
+                  "SELECT count(*) FROM lockstep.flyway_schema_history WHERE version = '070'"))
+          .as("no lock outlasts its script")
+          .isOne();
+
+      reader.rollback();
+      assertThat(upgrade.result()).isEqualTo(2);
+    }
+    Migrations.verify(database.dataSource());
+  }
+
+  @Test
+  void nodesWithAndWithoutFlywayMayStartAtOnce() throws InterruptedException {
+    Race.<Boolean>of(4)
+        .run(
+            i ->
+                i % 2 == 0
+                    ? Migrations.apply(database.dataSource()) >= 0
+                    : flyway("latest").migrate().success)
+        .valuesOrThrow();
+
+    flyway("latest").validate();
+    Migrations.verify(database.dataSource());
+  }
+
+  @Test
+  void aRoleThatMayNotCreateSchemasUsesTheOneMadeForIt() {
+    database.execute(
+        """
+        DROP ROLE IF EXISTS tenant;
+        CREATE ROLE tenant LOGIN PASSWORD 'tenant';
+        CREATE SCHEMA lockstep AUTHORIZATION tenant""");
+    try {
+      PGSimpleDataSource tenant = new PGSimpleDataSource();
+      tenant.setUrl(database.url());
+      tenant.setUser("tenant");
+      tenant.setPassword("tenant");
+
+      assertThat(Migrations.apply(tenant)).isEqualTo(Script.all().size());
+      Migrations.verify(tenant);
+    } finally {
+      database.execute("DROP SCHEMA lockstep CASCADE; DROP ROLE tenant");
+    }
+  }
+
+  @Test
+  void aPoolWithoutAutoCommitBringsItsTransactor() {
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(database.dataSource());
+    config.setAutoCommit(false);
+    config.setMaximumPoolSize(1);
+    try (HikariDataSource manual = new HikariDataSource(config)) {
+      Transactor transactor =
+          Transactor.onManualCommitPool(manual, TxOptions.DEFAULT, attempt -> {});
+
+      assertThat(Migrations.apply(transactor)).isEqualTo(Script.all().size());
+      Migrations.verify(transactor);
+    }
+  }
+
+  @Test
+  void aBaselineAndOthersVersionsAreNoScriptsOfOurs() {
+    Migrations.apply(database.dataSource());
+    database.execute(
+        """
+        DELETE FROM lockstep.flyway_schema_history WHERE version::int <= 47;
+        INSERT INTO lockstep.flyway_schema_history VALUES
+          (-2, '47', '<< Flyway Baseline >>', 'BASELINE', '', NULL, 'ann', now(), 0, true),
+          (-1, '20240131.1', 'mine', 'SQL', 'V20240131.1__mine.sql', 1, 'ann', now(), 0, true)""");
+
+    assertThat(Migrations.apply(database.dataSource())).isZero();
+    Migrations.verify(database.dataSource());
   }
 
   private static Flyway flyway(String target) {
