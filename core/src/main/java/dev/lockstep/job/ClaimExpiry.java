@@ -33,7 +33,7 @@ final class ClaimExpiry {
   private static final String EXPIRED =
       """
       SELECT c.id, c.version FROM lockstep.job_claim c
-      WHERE c.expires_at <= statement_timestamp()%s
+      WHERE c.expires_at <= statement_timestamp() AND (c.shard, c.id) > (?, ?)%s
       ORDER BY c.shard, c.id LIMIT ? FOR UPDATE SKIP LOCKED\
       """;
 
@@ -65,27 +65,52 @@ final class ClaimExpiry {
     this.ids = ids;
   }
 
+  /** Ends one batch of a queue's expired claims, past those that must stay. */
+  void expireSome(String queue) throws SQLException {
+    Batch batch;
+    Optional<JobId> after = Optional.empty();
+    do {
+      batch = expire(Optional.of(queue), after);
+      after = batch.next();
+    } while (batch.ended() == 0 && after.isPresent());
+  }
+
   /**
-   * Ends one batch of expired claims.
+   * What a batch did.
+   *
+   * @param ended how many claims were ended
+   * @param next where the next batch begins; empty: there are no more
+   */
+  record Batch(int ended, Optional<JobId> next) {}
+
+  /**
+   * Ends one batch of expired claims, except those whose jobs are locked. So that they do not hold
+   * up the claims behind them, continue with {@link Batch#next}.
    *
    * @param queue empty: of all queues
-   * @return how many claims were ended, up to {@link #BATCH}
+   * @param after empty: from the first
    */
-  int expire(Optional<String> queue) throws SQLException {
+  Batch expire(Optional<String> queue, Optional<JobId> after) throws SQLException {
     RoundTrip look = new RoundTrip(connection);
-    String sql = EXPIRED.formatted(queue.isPresent() ? " AND c.queue = ?" : "");
     Map<JobId, Integer> versions = new HashMap<>();
-    RoundTrip.RowReader<Boolean> reader =
-        row -> {
-          versions.put(id(row), row.getInt(2));
-          return true;
-        };
-    Rows<Boolean> unused =
-        queue.isPresent()
-            ? look.query(sql, reader, queue.get(), BATCH)
-            : look.query(sql, reader, BATCH);
+    List<Object> parameters = new ArrayList<>();
+    parameters.add((short) (int) after.map(JobId::shard).orElse(-1));
+    parameters.add(after.map(JobId::value).orElse(new UUID(0, 0)));
+    parameters.addAll(queue.stream().toList());
+    parameters.add(BATCH);
+    Rows<JobId> claims =
+        look.query(
+            EXPIRED.formatted(queue.isPresent() ? " AND c.queue = ?" : ""),
+            row -> {
+              versions.put(id(row), row.getInt(2));
+              return id(row);
+            },
+            parameters.toArray());
     look.send();
-    return versions.isEmpty() ? 0 : expire(versions);
+    List<JobId> found = claims.list();
+    return new Batch(
+        found.isEmpty() ? 0 : expire(versions),
+        found.size() < BATCH ? Optional.empty() : Optional.of(found.get(BATCH - 1)));
   }
 
   private int expire(Map<JobId, Integer> versions) throws SQLException {

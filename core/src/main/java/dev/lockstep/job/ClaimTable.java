@@ -155,7 +155,7 @@ final class ClaimTable {
     if (ServedQueues.areServed(connection, List.of(queue))) {
       return new Claims.Taken(shares.given(), OptionalLong.empty(), true);
     }
-    int unused = new ClaimExpiry(connection, ids).expire(Optional.of(queue));
+    new ClaimExpiry(connection, ids).expireSome(queue);
     Settings settings = look();
     shares.allow(settings.allowed(shares.open()));
     for (Priority priority : Priority.values()) {

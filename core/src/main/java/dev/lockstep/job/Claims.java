@@ -143,11 +143,14 @@ public final class Claims {
    */
   public int expire() {
     int all = 0;
-    int some;
+    Optional<JobId> after = Optional.empty();
     do {
-      some = transactor.call(options, c -> new ClaimExpiry(c, ids).expire(Optional.empty()));
-      all += some;
-    } while (some == ClaimExpiry.BATCH);
+      Optional<JobId> from = after;
+      ClaimExpiry.Batch batch =
+          transactor.call(options, c -> new ClaimExpiry(c, ids).expire(Optional.empty(), from));
+      all += batch.ended();
+      after = batch.next();
+    } while (after.isPresent());
     return all;
   }
 

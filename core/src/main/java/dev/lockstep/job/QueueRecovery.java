@@ -18,8 +18,10 @@ import java.util.UUID;
  * Recovers a claimed queue's jobs whose rows or records name a dead worker. Normally the next owner
  * of the shard does this ({@link ShardRecovery}), but a claimed queue may never have one.
  *
- * <p>Counts an attempt for each job; jobs without attempts left become dead letters. Waits for no
- * lock: a locked job is recovered once the lock is released.
+ * <p>Counts an attempt for each job; jobs without attempts left become dead letters. A worker's
+ * {@code maxCrashes} is unknown here and does not apply: whoever claims the job is not at risk, and
+ * the crash is counted for the next worker. Waits for no lock: a locked job is recovered once the
+ * lock is released.
  */
 final class QueueRecovery {
   private static final int BATCH = 500;

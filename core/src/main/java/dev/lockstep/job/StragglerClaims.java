@@ -7,7 +7,6 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -63,9 +62,7 @@ final class StragglerClaims {
    */
   void expire() {
     for (String queue : queues) {
-      int unused =
-          transactor.call(
-              options, connection -> new ClaimExpiry(connection, ids).expire(Optional.of(queue)));
+      transactor.run(options, connection -> new ClaimExpiry(connection, ids).expireSome(queue));
     }
   }
 }

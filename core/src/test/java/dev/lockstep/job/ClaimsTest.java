@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** G6 for those who do jobs outside any worker: one live lease, and only its token ends the job. */
 @Timeout(120)
@@ -154,6 +157,32 @@ class ClaimsTest extends ClaimScene {
     assertThat(jobs.list(JobState.DEAD, JobFilter.ALL, Optional.empty(), 10)).hasSize(1);
     Job b = jobs.list(JobState.READY, JobFilter.ALL, Optional.empty(), 10).get(0);
     assertThat(b.attempts()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void manyLockedJobsHoldUpNoExpiredClaimBehindThem(boolean claimed) throws SQLException {
+    int locked = ClaimExpiry.BATCH;
+    enqueue(IntStream.rangeClosed(0, locked).mapToObj(i -> job("j" + i)).toArray(NewJob[]::new));
+    claims.claim(QUEUE, Collections.nCopies(5, new ClaimAsk(ANN, locked / 5, Desk.LONG)));
+    assertThat(claim(1)).hasSize(1);
+    expireLeases();
+    try (Connection somebody = database.connection()) {
+      somebody.setAutoCommit(false);
+      try (Statement lock = somebody.createStatement()) {
+        lock.execute(
+            "SELECT 1 FROM lockstep.job ORDER BY shard, id LIMIT " + locked + " FOR UPDATE");
+      }
+
+      if (claimed) {
+        assertThat(claim(2)).hasSize(1);
+      } else {
+        assertThat(claims.expire()).isOne();
+      }
+
+      somebody.rollback();
+    }
+    assertThat(claims.expire()).isEqualTo(locked);
   }
 
   @Test
