@@ -74,4 +74,46 @@ class LargeBookMarksTest {
       database.execute(change.formatted("-", bank.book().value(), account.value()));
     }
   }
+
+  /** Each of two transfers has one entry, so that all sums agree. */
+  @Test
+  void aLookAtEverythingFindsTransfersOfWhichOneHalfIsGone() {
+    AccountId world = bank.world();
+    AccountId account = bank.with(world, 100);
+    assertThat(bank.node().checkChanged().violations()).isEmpty();
+    bank.ask(bank.move(account, world, 5));
+    bank.ask(bank.move(account, world, 5));
+    String kept =
+        """
+        CREATE TABLE kept_entry AS SELECT * FROM lockstep.entry WHERE book = %1$d;
+        CREATE TABLE kept_account AS SELECT * FROM lockstep.account WHERE book = %1$d;
+        SET session_replication_role = replica;
+        DELETE FROM lockstep.entry WHERE book = %1$d
+          AND (account, version) IN ((%2$d, 3), (%3$d, 2));
+        UPDATE lockstep.entry SET version = 2, balance = balance - amount
+        WHERE book = %1$d AND account = %3$d AND version = 3;
+        UPDATE lockstep.account a SET version = 2, balance = (SELECT balance FROM lockstep.entry e
+          WHERE e.book = a.book AND e.account = a.account AND e.version = 2)
+        WHERE book = %1$d AND account IN (%2$d, %3$d);
+        RESET session_replication_role""";
+    String restored =
+        """
+        SET session_replication_role = replica;
+        DELETE FROM lockstep.entry WHERE book = %1$d;
+        INSERT INTO lockstep.entry SELECT * FROM kept_entry;
+        DELETE FROM lockstep.account WHERE book = %1$d;
+        INSERT INTO lockstep.account SELECT * FROM kept_account;
+        DROP TABLE kept_entry, kept_account;
+        RESET session_replication_role""";
+
+    database.execute(kept.formatted(bank.book().value(), account.value(), world.value()));
+    try {
+      assertThat(bank.node().checkAll().violations())
+          .extracting(LedgerViolation::check)
+          .containsOnly(LedgerInvariant.DOUBLE_ENTRY)
+          .hasSize(2);
+    } finally {
+      database.execute(restored.formatted(bank.book().value()));
+    }
+  }
 }
