@@ -123,7 +123,8 @@ final class PlanWriter {
       WHERE s.scope = ?""";
 
   // If the pool was only remembered, this statement also locks it; ascending, whichever way the
-  // join runs. held = -1 violates a CHECK. (Without this guard, the audit row's key, which includes
+  // hash join runs: see IndexLookups.joinByHash. held = -1 violates a CHECK. (Without this guard,
+  // the audit row's key, which includes
   // the sequence, would still refuse a sale decided on old counters.)
   private static final String UPDATE_POOLS =
       """

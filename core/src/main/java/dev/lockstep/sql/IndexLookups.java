@@ -24,6 +24,8 @@ public final class IndexLookups {
           new Setting("enable_hashjoin", "off"),
           new Setting("enable_mergejoin", "off"),
           new Setting("enable_nestloop", "on"),
+          // Off only while joining by hash.
+          new Setting("enable_bitmapscan", "on"),
           new Setting("jit", "off"),
           new Setting("max_parallel_workers_per_gather", "0"));
 
@@ -45,12 +47,15 @@ public final class IndexLookups {
   /**
    * Switches from nested loops to hash joins, or back, for a statement that joins many rows named
    * by {@code = ANY} with their new values. A nested loop would compare every row with every value.
+   * The rows come in the order of their keys, which a bitmap would not keep: such a statement may
+   * be the first to lock them.
    *
    * @param on true before the statement, false after it
    */
   public static void joinByHash(RoundTrip trip, boolean on) {
     trip.update("SET LOCAL enable_hashjoin = " + (on ? "on" : "off"));
     trip.update("SET LOCAL enable_nestloop = " + (on ? "off" : "on"));
+    trip.update("SET LOCAL enable_bitmapscan = " + (on ? "off" : "on"));
   }
 
   private static String columns(Function<Setting, String> column) {
