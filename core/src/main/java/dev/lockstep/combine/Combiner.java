@@ -242,7 +242,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   }
 
   private CombinerOverloaded overloaded(int queued, int servedBy) {
-    return new CombinerOverloaded(config.name(), queued, rate.retryAfter(queued, servedBy));
+    return new CombinerOverloaded(this, config.name(), queued, rate.retryAfter(queued, servedBy));
   }
 
   private void startWriter() {

@@ -112,7 +112,11 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
       return decided.apply(
           retry.call(operation.keyOf(command), QueuedCommand.toSubmit(command, attachment)));
     } catch (CombinerOverloaded | CommandRefused thrown) {
-      return Objects.requireNonNull(undecided.apply(thrown));
+      T instead = undecided.apply(thrown);
+      if (instead == null) {
+        throw thrown;
+      }
+      return instead;
     }
   }
 
@@ -221,7 +225,7 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
   }
 
   private @Nullable O notQueued(Throwable thrown) {
-    return thrown instanceof CombinerOverloaded overloaded
+    return thrown instanceof CombinerOverloaded overloaded && overloaded.isOf(combiner)
         ? operation.overloaded(overloaded.retryAfter())
         : null;
   }

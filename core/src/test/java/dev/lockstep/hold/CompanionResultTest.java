@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.combine.CombinerOverloaded;
 import dev.lockstep.combine.CommandRefused;
 import dev.lockstep.combine.Companion;
 import dev.lockstep.combine.CompanionResult;
@@ -10,7 +11,9 @@ import dev.lockstep.combine.CompanionResult.NotQueued;
 import dev.lockstep.combine.CompanionResult.RolledBack;
 import dev.lockstep.combine.CompanionResult.Written;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.Overloads;
 import dev.lockstep.fault.SqlFault;
+import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldsOverloaded;
 import dev.lockstep.testkit.TestDatabase;
@@ -22,6 +25,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a companion returns reaches the caller whose command it is about, once it is committed. */
 class CompanionResultTest {
@@ -152,6 +157,30 @@ class CompanionResultTest {
     assertThat(refused).isInstanceOf(NotQueued.class);
     assertThat(refused.outcome()).isInstanceOf(HoldsOverloaded.class);
     assertThat(refused.resultOr(outcome -> "not queued")).isEqualTo("not queued");
+  }
+
+  /** It had a place in this one, and its batch ran. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aCompanionThatFindsAnotherQueueFullFailsItsCommand(boolean waiting) {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(1);
+    Companion<String, HoldOutcome, String> asking =
+        (transaction, commands) -> {
+          throw Overloads.ofAnother();
+        };
+    Acquire acquire = sale.acquire("a", Line.of(pool, 1));
+
+    assertThatThrownBy(
+            () -> {
+              if (waiting) {
+                sale.node().call(acquire, asking, "p");
+              } else {
+                Door.await(sale.node().submit(acquire, asking, "p"));
+              }
+            })
+        .isInstanceOf(CombinerOverloaded.class);
+    assertThat(sale.counts(pool).held()).isZero();
   }
 
   private static List<CompanionResult<AcquireResult, String>> inOneBatch(
