@@ -34,6 +34,9 @@ interface BatchRunner<K, Q, A> {
     return run(key, requests);
   }
 
+  /** Refuses a request of a thread whose framework has a transaction under way. */
+  default void requireOutsideHost() {}
+
   /** Whether the calling thread may run a batch. */
   default boolean mayRunHere() {
     return true;
@@ -125,6 +128,12 @@ interface BatchRunner<K, Q, A> {
       }
       latest.committed(operation, key);
       return told;
+    }
+
+    @Override
+    public void requireOutsideHost() {
+      transactor.requireOutsideHost(
+          "'" + options.label() + "'", "join with that transaction's connection");
     }
 
     /** Not inside a transaction: the batch needs its own and must not join. */

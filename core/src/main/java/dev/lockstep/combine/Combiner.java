@@ -107,6 +107,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
    * block, later stages of this combiner wait, but no {@link #call} and no other combiner does.
    */
   public CompletionStage<A> submit(K key, Q request) {
+    runner.requireOutsideHost();
     return enqueue(key, Pending.of(request, true)).answer();
   }
 
@@ -118,6 +119,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
    * @throws IllegalStateException inside a batch of this combiner, which would wait for itself
    */
   public A call(K key, Q request) {
+    runner.requireOutsideHost();
     if (inBatch.get()) {
       throw new IllegalStateException(
           config.name()

@@ -69,6 +69,7 @@ public final class Claims {
    */
   public Taken claim(String queue, List<ClaimAsk> asks) {
     NameRule.require("A queue", queue);
+    requireOutsideHost("claim");
     if (queue.equals(Schedules.QUEUE)) {
       throw new IllegalArgumentException(
           "Queue %s holds ticks of schedules and cannot be claimed; serve it with a worker"
@@ -111,6 +112,7 @@ public final class Claims {
    * @return when it ends; empty if the claim is lost
    */
   public Optional<Instant> extend(ClaimToken token, String claimer, Optional<Duration> lease) {
+    requireOutsideHost("extend");
     lease.ifPresent(ClaimAsk::requireLease);
     return transactor.call(options, c -> results(c).extend(token, claimer, lease));
   }
@@ -163,6 +165,11 @@ public final class Claims {
    */
   public HintListener hints(Optional<DataSource> listen, Consumer<Set<String>> hint) {
     return new HintListener(listen, JobsConfig.CHANNEL, "job-claim-hints", hint);
+  }
+
+  /** A lease is for others to see: it must not wait for the end of somebody's transaction. */
+  private void requireOutsideHost(String method) {
+    transactor.requireOutsideHost("Claims." + method, "another thread");
   }
 
   private ClaimResults results(Connection connection) {

@@ -56,6 +56,16 @@ final class Completer {
     return completed;
   }
 
+  /** Lets a handler complete its job in a transaction of its own. */
+  JoinedCompletion joinedCompletion(Task task) {
+    return transactions.joinedCompletion(task);
+  }
+
+  /** Ends a job that its handler has completed, or tried to complete, in its own transaction. */
+  void settle(Task task, JoinedCompletion completion, Outcome outcome) {
+    completion.left(outcome).ifPresentOrElse(this::add, () -> transactions.completedOutside(task));
+  }
+
   /** Marks a job as running here before it begins. Returns false if this node may not run it. */
   boolean mark(Task task) {
     return transactions.mark(task);

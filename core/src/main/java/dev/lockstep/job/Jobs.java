@@ -22,7 +22,8 @@ import java.util.function.Function;
  *
  * <p>A method that takes a connection works in the caller's transaction and the caller commits, so
  * the job exists if and only if the rest of the transaction does. All other methods run and commit
- * their own transactions. Thread-safe.
+ * their own transactions, or join the one that the thread is in ({@link Transactor#call}).
+ * Thread-safe.
  */
 public final class Jobs {
   public static final int MAX_BATCH = 10_000;
@@ -40,6 +41,8 @@ public final class Jobs {
   private final ShardCount shardCount;
   // Told of changes made here, so that a job cancelled on this node never begins on it.
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
+  // The same object every time, so that it runs once per transaction.
+  private final Runnable wakePolling = this::wakePolling;
 
   public Jobs(Transactor transactor) {
     this(transactor, JobsConfig.DEFAULT);
@@ -74,7 +77,12 @@ public final class Jobs {
    */
   public List<EnqueueResult> enqueueAll(Connection connection, List<NewJob> jobs) {
     requireAtMost(MAX_BATCH, jobs.size());
-    return jobs.isEmpty() ? List.of() : transactor.join(connection, c -> enqueuer.enqueue(c, jobs));
+    if (jobs.isEmpty()) {
+      return List.of();
+    }
+    List<EnqueueResult> results = transactor.join(connection, c -> enqueuer.enqueue(c, jobs));
+    wakeAfterCommit();
+    return results;
   }
 
   /**
@@ -84,7 +92,20 @@ public final class Jobs {
    * @return how many
    */
   public long copy(Connection connection, Iterator<NewJob> jobs) {
-    return transactor.join(connection, c -> enqueuer.copy(c, jobs));
+    long copied = transactor.join(connection, c -> enqueuer.copy(c, jobs));
+    wakeAfterCommit();
+    return copied;
+  }
+
+  private void wakePolling() {
+    workers.stream().filter(Worker::polls).forEach(Worker::wake);
+  }
+
+  /** Workers of this object that get no notifications need not wait for their next poll. */
+  private void wakeAfterCommit() {
+    if (workers.stream().anyMatch(Worker::polls)) {
+      boolean unused = transactor.afterCommit(wakePolling);
+    }
   }
 
   /** Starts a worker, which runs jobs on this node. The caller closes it. */

@@ -65,6 +65,17 @@ final class ResultTransactions {
     this.stragglers = stragglers;
   }
 
+  /** Lets a handler complete its job in a transaction of its own. */
+  JoinedCompletion joinedCompletion(Task task) {
+    return new JoinedCompletion(transactor, hasty, config, ids, task);
+  }
+
+  /** Ends a task whose handler has committed its result. */
+  void completedOutside(Task task) {
+    memory.ended(List.of(new TaskEnd(task, -1, false)));
+    tell(1, 0);
+  }
+
   /**
    * Writes effects and result in one transaction, on this thread. Effects may change or cancel
    * their own job; the job is then committed as they leave it.

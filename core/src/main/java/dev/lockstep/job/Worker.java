@@ -155,6 +155,11 @@ public final class Worker implements AutoCloseable {
     return shards.owners();
   }
 
+  /** Whether it gets no notifications. */
+  boolean polls() {
+    return config.listen().isEmpty();
+  }
+
   /** Reads the table now instead of waiting for the next hint or poll. */
   public void wake() {
     memory.hint();
@@ -291,6 +296,7 @@ public final class Worker implements AutoCloseable {
         completer.add(JobResult.givenBack(task));
         return;
       }
+      JoinedCompletion completion = completer.joinedCompletion(task);
       JobContext job =
           new JobContext(
               row.id(),
@@ -299,8 +305,13 @@ public final class Worker implements AutoCloseable {
               row.payload(),
               row.planned(),
               row.attempts() + 1,
-              task::holdsLease);
-      settle(task, outcomeOf(job));
+              completion);
+      Outcome outcome = outcomeOf(job);
+      if (completion.wasTried()) {
+        completer.settle(task, completion, outcome);
+      } else {
+        settle(task, outcome);
+      }
     } finally {
       if (alone) {
         dangerous.release();

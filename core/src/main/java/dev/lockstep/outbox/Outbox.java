@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A method that takes a connection works in the caller's transaction and the caller commits, so
  * the event exists if and only if the rest of the transaction does. {@link #appendAtCommit} works
- * in the Transactor's transaction. All other methods run and commit their own. Thread-safe.
+ * in the Transactor's transaction, or in its host's. All other methods run and commit their own, or
+ * join the one that the thread is in ({@link Transactor#call}). Thread-safe.
  */
 public final class Outbox {
   private static final Logger log = LoggerFactory.getLogger(Outbox.class);
@@ -110,8 +111,8 @@ public final class Outbox {
    * Transactor, after all its other statements. One event takes no extra round trip, and its key is
    * locked for the commit alone. Several events of one transaction are appended together, which
    * takes one extra round trip: events of one key keep their order, and keys are locked in a fixed
-   * order. In a caller's transaction ({@code Transactor.on}) they are appended when {@code on}
-   * returns.
+   * order. In a caller's transaction ({@code Transactor.join}) and in a host's they are appended
+   * when the outermost call returns.
    *
    * <p>The event exists if and only if the transaction commits. A failure at the end, a lock
    * timeout for example, rolls the transaction back and is retried or thrown like that of any

@@ -11,8 +11,8 @@ import org.slf4j.LoggerFactory;
 /** Checks a connection before the Transactor uses it, and cleans up after. */
 public final class HandedOut {
   private static final String WAYS_OUT =
-      "Run in that transaction with join(connection, work), or give the Transactor a plain DataSource"
-          + " whose connections are in auto-commit mode";
+      "Run in that transaction with join(connection, work), make the Transactor join it (withHost), or"
+          + " give it a plain DataSource whose connections are in auto-commit mode";
 
   private static final Logger log = LoggerFactory.getLogger(HandedOut.class);
 
@@ -57,6 +57,20 @@ public final class HandedOut {
             e);
       }
       throw e;
+    }
+  }
+
+  /**
+   * Refuses a connection that its pool made read-only. BEGIN could make the transaction writable
+   * all the same, but whoever configured the pool meant that nothing is written through it.
+   *
+   * @throws IllegalStateException if it is read-only; nothing was sent
+   */
+  public static void requireWritable(Connection connection) throws SQLException {
+    if (connection.isReadOnly()) {
+      throw new IllegalStateException(
+          "The DataSource hands out read-only connections; give the Transactor one that may write,"
+              + " or call it with TxOptions.asReadOnly()");
     }
   }
 

@@ -211,6 +211,9 @@ final class Attempts<T, R> {
       leftOpen = true;
       try {
         HandedOut.requireOurs(connection, connections.manualCommit());
+        if (!options.readOnly()) {
+          HandedOut.requireWritable(connection);
+        }
         autoCommit = connection.getAutoCommit();
         leftOpen = false;
         if (deadline.passed()) {

@@ -2,17 +2,26 @@ package dev.lockstep.tx;
 
 import dev.lockstep.sql.ClosingWork;
 import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.Listening;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The transaction that a thread is in, and that an inner call joins. */
 final class CurrentTransaction {
   final Exchange exchange;
 
-  /** The options of our own transaction; null if the caller brought the connection. */
+  /** The options of our own transaction; null if the caller or the host brought the connection. */
   final @Nullable TxOptions options;
+
+  /**
+   * The host's transaction when this one was entered. If the host has another one by now, or
+   * suspended it, calls do not belong here.
+   */
+  final @Nullable HostTransaction host;
 
   /**
    * Why this transaction must not commit. A joined call that failed may leave half its work behind,
@@ -21,23 +30,36 @@ final class CurrentTransaction {
   @Nullable Throwable doom;
 
   private final List<ClosingItem<?>> closing = new ArrayList<>();
+  private final Set<Runnable> afterCommit = new LinkedHashSet<>();
 
   private record ClosingItem<T>(ClosingWork<T> work, T item) {}
 
-  CurrentTransaction(Exchange exchange, @Nullable TxOptions options) {
+  CurrentTransaction(
+      Exchange exchange, @Nullable TxOptions options, @Nullable HostTransaction host) {
     this.exchange = exchange;
     this.options = options;
+    this.host = host;
   }
 
-  /** True only for our own transaction with read-only options. */
-  boolean isReadOnly() {
-    return options != null && options.readOnly();
+  /** Our own transaction, which no host knows of. */
+  static CurrentTransaction own(Exchange exchange, TxOptions options) {
+    return new CurrentTransaction(exchange, options, null);
   }
 
   void doom(Throwable cause) {
     if (doom == null) {
       doom = cause;
     }
+  }
+
+  /** Only for our own transaction. */
+  void afterCommit(Runnable action) {
+    afterCommit.add(action);
+  }
+
+  /** Call once it has committed. */
+  void committed() {
+    afterCommit.forEach(Listening::tell);
   }
 
   <T> void beforeCommit(ClosingWork<T> work, T item) {

@@ -34,7 +34,7 @@ public record RetryPolicy(int maxAttempts, Duration firstBackoff, Duration maxBa
   }
 
   /** The wait after the given failed attempt: uniform between zero and the exponential bound. */
-  Duration backoffAfter(int attempt) {
+  public Duration backoffAfter(int attempt) {
     int doublings = Math.min(attempt - 1, 30);
     long boundNanos =
         Math.min(maxBackoff.toNanos(), saturatedShift(firstBackoff.toNanos(), doublings));

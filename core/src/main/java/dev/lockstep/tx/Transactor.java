@@ -1,8 +1,9 @@
 package dev.lockstep.tx;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.lockstep.fault.LockstepException;
 import dev.lockstep.fault.OutcomeUnknown;
-import dev.lockstep.fault.SqlFault;
 import dev.lockstep.fault.TransactionDoomed;
 import dev.lockstep.sql.AttemptResult;
 import dev.lockstep.sql.CallResult;
@@ -10,10 +11,9 @@ import dev.lockstep.sql.ClosingWork;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.ExchangeWork;
 import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Savepoint;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -25,9 +25,13 @@ import org.jspecify.annotations.Nullable;
  * join that transaction; the outermost call commits. A joined call that throws dooms the whole
  * transaction, even if the code around it swallows the exception. {@link #nested} confines a
  * failure to a savepoint. {@link #join} runs on the caller's connection, and the caller commits.
- * The Transactor never ends a transaction it did not begin: it refuses a connection that the
+ * {@link #withHost} makes a Transactor whose calls join the transactions of the application's
+ * framework, which then commits.
+ *
+ * <p>The Transactor never ends a transaction it did not begin: it refuses a connection that the
  * DataSource hands out with a transaction in progress or with auto-commit off. For pools that run
- * with auto-commit off, see {@link #onManualCommitPool}.
+ * with auto-commit off, see {@link #onManualCommitPool}. It refuses to write on a connection that
+ * is read-only.
  *
  * <p><b>Retry.</b> After a serialization failure, a deadlock, or a connection lost before COMMIT,
  * the whole function runs again in a new transaction, with backoff and jitter. A connection lost
@@ -46,24 +50,26 @@ public final class Transactor {
   private final Source connections;
   private final TxOptions defaults;
   private final TxListener listener;
+  private final Joins joins;
   private final Watch watch = new Watch();
-
-  // Per instance on purpose: transactions of two Transactors (two databases) never join.
-  @SuppressWarnings("ThreadLocalUsage")
-  private final ThreadLocal<@Nullable CurrentTransaction> current = new ThreadLocal<>();
 
   public Transactor(DataSource dataSource) {
     this(dataSource, TxOptions.DEFAULT, attempt -> {});
   }
 
   public Transactor(DataSource dataSource, TxOptions defaults, TxListener listener) {
-    this(new Source(dataSource, false), defaults, listener);
+    this(new Source(dataSource, false), defaults, listener, HostTransactions.NONE);
   }
 
-  private Transactor(Source connections, TxOptions defaults, TxListener listener) {
+  private Transactor(
+      Source connections, TxOptions defaults, TxListener listener, HostTransactions hosts) {
     this.connections = connections;
-    this.defaults = defaults;
-    this.listener = listener;
+    this.defaults = requireNonNull(defaults, "defaults is null; pass TxOptions.DEFAULT");
+    this.listener = requireNonNull(listener, "listener is null; pass attempt -> {}");
+    this.joins =
+        new Joins(
+            connections.dataSource(),
+            requireNonNull(hosts, "hosts is null; pass HostTransactions.NONE"));
   }
 
   /**
@@ -78,7 +84,20 @@ public final class Transactor {
    */
   public static Transactor onManualCommitPool(
       DataSource pool, TxOptions defaults, TxListener listener) {
-    return new Transactor(new Source(pool, true), defaults, listener);
+    return new Transactor(new Source(pool, true), defaults, listener, HostTransactions.NONE);
+  }
+
+  /**
+   * Returns a Transactor that joins the transactions of the application's framework. While the
+   * framework has one under way on the calling thread, {@link #call} and {@link #run} work on its
+   * connection: no BEGIN, no settings, no COMMIT and no retry of ours. If the work fails, the
+   * framework's transaction cannot commit any more. Elsewhere nothing changes.
+   *
+   * <p>A call that must commit by itself is refused there: one with a lookup, {@code Once.call},
+   * and the {@code submit} and {@code call} of holds, ledger and combiner.
+   */
+  public Transactor withHost(HostTransactions hosts) {
+    return new Transactor(connections, defaults, listener, hosts);
   }
 
   /** The options of calls that pass none. */
@@ -86,9 +105,52 @@ public final class Transactor {
     return defaults;
   }
 
-  /** Whether this thread is in a transaction of this Transactor; a call would join it. */
+  /**
+   * Whether this thread is in a transaction that a call would join: this Transactor's own, the
+   * caller's, or the host's.
+   */
   public boolean inTransaction() {
-    return current.get() != null;
+    HostTransaction host = joins.host();
+    return host != null || joins.current(host) != null;
+  }
+
+  /**
+   * For Lockstep's own blocks: refuses a call that commits by itself while the framework has a
+   * transaction under way on this thread. It would not see that transaction's writes, would outlive
+   * its rollback, and could wait for its locks for ever.
+   *
+   * @param call what was called
+   * @param onConnection what does the same in the caller's transaction
+   */
+  public void requireOutsideHost(String call, String onConnection) {
+    if (joins.host() != null) {
+      throw new IllegalStateException(
+          call
+              + " commits by itself, but the application's framework has a transaction under way on"
+              + " this thread and will end it; use "
+              + onConnection
+              + ", or call it outside the transaction");
+    }
+  }
+
+  /**
+   * For Lockstep's own blocks: runs an action once this thread's transaction has committed. An
+   * action that is given several times runs once.
+   *
+   * @return false, and nothing runs, if the caller commits out of our sight
+   */
+  public boolean afterCommit(Runnable action) {
+    HostTransaction host = joins.host();
+    CurrentTransaction transaction = joins.current(host);
+    if (host != null) {
+      host.afterCommit(action);
+      return true;
+    }
+    if (transaction == null || transaction.options == null) {
+      return false;
+    }
+    transaction.afterCommit(action);
+    return true;
   }
 
   /**
@@ -96,7 +158,7 @@ public final class Transactor {
    * TxOptions#indexLookups()}.
    */
   public boolean plansIndexLookups() {
-    CurrentTransaction transaction = current.get();
+    CurrentTransaction transaction = joins.current(joins.host());
     return transaction != null && transaction.options != null && transaction.options.indexLookups();
   }
 
@@ -105,14 +167,20 @@ public final class Transactor {
   }
 
   public <T> T call(TxOptions options, TxWork<T> work) {
-    CurrentTransaction transaction = current.get();
-    return transaction == null
+    requireNonNull(options, "options is null; pass defaults()");
+    requireNonNull(work, "work is null");
+    HostTransaction host = joins.host();
+    CurrentTransaction transaction = joins.current(host);
+    if (transaction != null) {
+      return Joins.joinCurrent(transaction, options, work);
+    }
+    return host == null
         ? fresh(
             options,
             exchange -> work.run(exchange.connection()),
             null,
             EarlierAttempts.Report.whole())
-        : joinCurrent(transaction, options, work);
+        : joins.joinHost(host, options, work);
   }
 
   /**
@@ -122,6 +190,8 @@ public final class Transactor {
    * @throws IllegalStateException inside another transaction, because the outermost call commits
    */
   public <T> T call(TxOptions options, TxWork<T> work, EffectLookup<T> lookup) {
+    requireNonNull(work, "work is null");
+    requireNonNull(lookup, "lookup is null; leave it out to have none");
     requireOutermost(options);
     return fresh(
         options,
@@ -150,7 +220,10 @@ public final class Transactor {
   }
 
   private void requireOutermost(TxOptions options) {
-    if (current.get() != null) {
+    requireNonNull(options, "options is null; pass defaults()");
+    requireOutsideHost(
+        "'" + options.label() + "'", "its form that takes a connection or has no lookup");
+    if (joins.current(null) != null) {
       throw new IllegalStateException(
           "A call with a lookup cannot join; give the lookup to the outermost call, which commits");
     }
@@ -164,7 +237,7 @@ public final class Transactor {
   }
 
   public void run(TxOptions options, TxAction action) {
-    call(options, asWork(action));
+    call(options, asWork(requireNonNull(action, "action is null")));
   }
 
   /**
@@ -175,28 +248,13 @@ public final class Transactor {
    * @throws IllegalStateException outside a transaction
    */
   public <T> T nested(TxWork<T> work) {
-    CurrentTransaction transaction = current.get();
+    requireNonNull(work, "work is null");
+    CurrentTransaction transaction = joins.current(joins.host());
     if (transaction == null) {
       throw new IllegalStateException(
           "nested() runs inside a transaction only; wrap it in call() or run()");
     }
-    Throwable doomBefore = transaction.doom;
-    int closingItemsBefore = transaction.closingItems();
-    try {
-      Connection connection = transaction.exchange.connection();
-      Savepoint savepoint = connection.setSavepoint();
-      try {
-        T result = work.run(connection);
-        connection.releaseSavepoint(savepoint);
-        return result;
-      } catch (Throwable e) {
-        transaction.doom = undo(transaction, savepoint, e) ? doomBefore : e;
-        transaction.dropClosingItemsAfter(closingItemsBefore);
-        throw e;
-      }
-    } catch (SQLException e) {
-      throw translate(e, "nested", transaction.isReadOnly());
-    }
+    return Joins.nested(transaction, work);
   }
 
   /**
@@ -209,32 +267,25 @@ public final class Transactor {
    * other. If the connection is lost while they run, it counts as lost during COMMIT, even if they
    * had only begun.
    *
-   * <p>Items handed over in a {@link #nested} that throws are dropped. Inside {@link #join} the
-   * work runs when that call returns, because the caller sends COMMIT.
+   * <p>Items handed over in a {@link #nested} that throws are dropped. Inside {@link #join}, and in
+   * a host's transaction, the work runs when the outermost call returns: others send COMMIT.
    *
    * @param work the same object every time
    * @throws IllegalStateException outside a transaction
    */
   @SuppressWarnings("exports")
   public <T> void beforeCommit(ClosingWork<T> work, T item) {
-    CurrentTransaction transaction = current.get();
+    HostTransaction host = joins.host();
+    CurrentTransaction transaction = joins.current(host);
+    if (transaction == null && host != null) {
+      run(TxOptions.DEFAULT, connection -> beforeCommit(work, item));
+      return;
+    }
     if (transaction == null) {
       throw new IllegalStateException(
           "beforeCommit() runs inside a transaction only; wrap it in call() or run()");
     }
     transaction.beforeCommit(work, item);
-  }
-
-  /** Rolls back to the savepoint. True if the transaction can go on from there. */
-  private static boolean undo(
-      CurrentTransaction transaction, Savepoint savepoint, Throwable because) {
-    try {
-      transaction.exchange.connection().rollback(savepoint);
-      return SqlFault.behind(because).filter(SqlFault::retryable).isEmpty();
-    } catch (Throwable e) {
-      because.addSuppressed(e);
-      return false;
-    }
   }
 
   /**
@@ -246,25 +297,14 @@ public final class Transactor {
    * @throws IllegalStateException if the connection is in auto-commit mode
    */
   public <T> T join(Connection connection, TxWork<T> work) {
-    CurrentTransaction outer = current.get();
-    try {
-      if (connection.getAutoCommit()) {
-        throw new IllegalStateException(
-            "The connection is in auto-commit mode; begin a transaction first");
-      }
-      return runIn(
-          new CurrentTransaction(Exchange.within(connection), null),
-          exchange -> work.run(exchange.connection()));
-    } catch (SQLException e) {
-      throw translate(e, "on the caller's connection", isReadOnly(connection));
-    } finally {
-      restore(outer);
-    }
+    requireNonNull(connection, "connection is null; pass that of your transaction");
+    requireNonNull(work, "work is null");
+    return joins.joinOn(connection, joins.host(), "on the caller's connection", work);
   }
 
   /** As {@link #join}, without a result. */
   public void runJoined(Connection connection, TxAction action) {
-    join(connection, asWork(action));
+    join(connection, asWork(requireNonNull(action, "action is null")));
   }
 
   private <T, R> R fresh(
@@ -272,82 +312,16 @@ public final class Transactor {
       ExchangeWork<T> work,
       @Nullable EffectLookup<T> lookup,
       EarlierAttempts.Report<T, R> report) {
-    ExchangeWork<T> tracked = exchange -> runIn(new CurrentTransaction(exchange, options), work);
-    return new Attempts<>(connections, options, listener, watch, tracked, lookup, report).run();
-  }
-
-  private <T> T runIn(CurrentTransaction transaction, ExchangeWork<T> work) throws SQLException {
-    current.set(transaction);
-    try {
-      T result = work.run(transaction.exchange);
-      if (transaction.doom != null) {
-        throw new TransactionDoomed(
-            "A joined call failed and its exception was swallowed; roll the transaction back",
-            transaction.doom);
-      }
-      transaction.runClosingWork();
-      return result;
-    } finally {
-      current.remove();
-    }
-  }
-
-  private static <T> T joinCurrent(
-      CurrentTransaction transaction, TxOptions options, TxWork<T> work) {
-    try {
-      requireCompatible(transaction, options);
-      return work.run(transaction.exchange.connection());
-    } catch (SQLException e) {
-      transaction.doom(e);
-      throw translate(e, options.label(), transaction.isReadOnly());
-    } catch (Throwable e) {
-      transaction.doom(e);
-      throw e;
-    }
-  }
-
-  private static void requireCompatible(CurrentTransaction transaction, TxOptions inner)
-      throws SQLException {
-    TxOptions outer = transaction.options;
-    if (outer != null && outer.readOnly() && !inner.readOnly()) {
-      throw new IllegalStateException(
-          "'" + inner.label() + "' may write, but joins read-only '" + outer.label() + "'");
-    }
-    if (inner.isolation() == Isolation.READ_COMMITTED) {
-      return;
-    }
-    Isolation actual =
-        outer != null
-            ? outer.isolation()
-            : switch (transaction.exchange.connection().getTransactionIsolation()) {
-              case Connection.TRANSACTION_SERIALIZABLE -> Isolation.SERIALIZABLE;
-              case Connection.TRANSACTION_REPEATABLE_READ -> Isolation.REPEATABLE_READ;
-              default -> Isolation.READ_COMMITTED;
-            };
-    if (inner.isolation().compareTo(actual) > 0) {
-      throw new IllegalStateException(
-          "'" + inner.label() + "' needs " + inner.isolation() + ", but joins " + actual);
-    }
-  }
-
-  private void restore(@Nullable CurrentTransaction outer) {
-    if (outer == null) {
-      current.remove();
-    } else {
-      current.set(outer);
-    }
-  }
-
-  private static LockstepException translate(SQLException e, String doing, boolean readOnly) {
-    return SqlFault.of(e, readOnly).asException(doing, e);
-  }
-
-  private static boolean isReadOnly(Connection connection) {
-    try {
-      return connection.isReadOnly();
-    } catch (SQLException e) {
-      return false;
-    }
+    AtomicReference<@Nullable CurrentTransaction> last = new AtomicReference<>();
+    ExchangeWork<T> tracked =
+        exchange -> {
+          CurrentTransaction own = CurrentTransaction.own(exchange, options);
+          last.set(own);
+          return joins.runIn(own, work);
+        };
+    R result = new Attempts<>(connections, options, listener, watch, tracked, lookup, report).run();
+    requireNonNull(last.get(), "no attempt").committed();
+    return result;
   }
 
   private static TxWork<Optional<Void>> asWork(TxAction action) {

@@ -3,6 +3,7 @@ package dev.lockstep.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.job.Handlers;
+import dev.lockstep.job.JobContext;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.NewJob;
 import dev.lockstep.job.Outcome;
@@ -15,6 +16,7 @@ import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -52,9 +54,24 @@ class JobExampleTest {
 
   // end: jobs
 
+  // snippet: complete
+  /** For kind "ship", too: in a transaction that the handler, or its framework, begins and ends. */
+  static Outcome ship(DataSource dataSource, long order, JobContext job) throws SQLException {
+    try (Connection c = dataSource.getConnection()) {
+      c.setAutoCommit(false);
+      run(c, "UPDATE orders SET shipped = true WHERE id = ?", order);
+      job.complete(c); // throws StaleJob if this node may no longer complete it
+      c.commit();
+      return Outcome.done();
+    }
+  }
+
+  // end: complete
+
   @Test
   void anOrderIsShippedOnce() {
-    database.execute("CREATE TABLE orders (id bigint PRIMARY KEY, shipped boolean)");
+    database.execute("CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, shipped boolean)");
+    database.execute("DELETE FROM orders");
     Transactor transactor = new Transactor(database.dataSource());
     Jobs jobs = new Jobs(transactor);
     try (Worker worker = startWorker(jobs)) {
@@ -64,6 +81,28 @@ class JobExampleTest {
       Await.until("shipped", () -> shipped() == 2);
       assertThat(worker.ownedShards()).isEqualTo(32);
     }
+  }
+
+  @Test
+  void anOrderIsShippedOnceInATransactionOfTheHandlers() {
+    database.execute("CREATE TABLE IF NOT EXISTS orders (id bigint PRIMARY KEY, shipped boolean)");
+    database.execute("DELETE FROM orders");
+    Transactor transactor = new Transactor(database.dataSource());
+    Jobs jobs = new Jobs(transactor);
+    Handlers handlers =
+        Handlers.none()
+            .on("ship", Long::valueOf, (order, job) -> ship(database.dataSource(), order, job));
+    WorkerConfig config = WorkerConfig.named("node-1").withQueue(QueueConfig.of("orders", 8));
+    try (Worker worker = jobs.worker(config, handlers)) {
+      order(transactor, jobs, "ann", 3);
+
+      Await.until("shipped and done", () -> shipped() == 1 && live() == 0);
+      assertThat(worker.health().problems()).isEmpty();
+    }
+  }
+
+  private static long live() {
+    return database.queryLong("SELECT count(*) FROM lockstep.job");
   }
 
   private static long shipped() {

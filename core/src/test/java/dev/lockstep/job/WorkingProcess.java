@@ -79,6 +79,9 @@ final class WorkingProcess {
         System.out.println("written");
         return Outcome.done();
       }
+      case "\"complete and wait\"", "\"wait and complete\"" -> {
+        return completeByHand(transactor, go, payload, job);
+      }
       case "\"freeze\"" -> {
         return Outcome.Done.writing(
             connection -> {
@@ -90,6 +93,30 @@ final class WorkingProcess {
       default -> {}
     }
     return Desk.effect(payload, job);
+  }
+
+  /** Completes the job in a transaction that the handler begins. */
+  private static Outcome completeByHand(
+      Transactor transactor, CountDownLatch go, String payload, JobContext job) {
+    boolean waitsFirst = payload.startsWith("\"wait");
+    if (waitsFirst) {
+      awaitQuietly(go);
+    }
+    try {
+      transactor.run(
+          connection -> {
+            Sql.execute(connection, "INSERT INTO effect VALUES (?)", payload);
+            job.complete(connection);
+            System.out.println("completing");
+            if (!waitsFirst) {
+              awaitQuietly(go);
+            }
+          });
+    } catch (StaleJob e) {
+      System.out.println("stale: " + e.getMessage());
+      throw e;
+    }
+    return Outcome.done();
   }
 
   private static void awaitQuietly(CountDownLatch go) {
