@@ -26,12 +26,6 @@ import org.jspecify.annotations.Nullable;
  * primary key of {@code job_claim} also guarantees one claim per job.
  */
 final class ClaimTable {
-  private static final String MAKE_QUEUE =
-      "INSERT INTO lockstep.job_claim_queue (queue) VALUES (?) ON CONFLICT (queue) DO NOTHING";
-
-  private static final String LOCK_QUEUE =
-      "SELECT 1 FROM lockstep.job_claim_queue WHERE queue = ? FOR UPDATE";
-
   // Read after the queue's row is locked, in a fresh snapshot. The third column is how long the
   // next start is overdue.
   private static final String SETTINGS =
@@ -56,16 +50,23 @@ final class ClaimTable {
       WHERE queue = ?\
       """;
 
-  // A job that was changed or has ended since it was read is not returned.
+  // A job that was changed or has ended since it was read is not returned. Stops after the job with
+  // which the payloads reach a size.
   private static final String CLAIM =
       """
       WITH claimed AS (
         INSERT INTO lockstep.job_claim
           (shard, id, token, claimer, queue, priority, lane, version, lease_ms, expires_at)
-        SELECT j.shard, j.id, x.token, x.claimer, j.queue, j.priority, j.lane, j.version, x.lease_ms,
-               clock_timestamp() + x.lease_ms * interval '1 millisecond'
-        FROM unnest(?, ?, ?, ?, ?, ?) AS x (shard, id, version, token, claimer, lease_ms)
-        JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id AND j.version = x.version
+        SELECT w.shard, w.id, w.token, w.claimer, w.queue, w.priority, w.lane, w.version, w.lease_ms,
+               clock_timestamp() + w.lease_ms * interval '1 millisecond'
+        FROM (
+          SELECT j.shard, j.id, x.token, x.claimer, j.queue, j.priority, j.lane, j.version, x.lease_ms,
+            coalesce(sum(octet_length(j.payload::text)) OVER (
+              ORDER BY x.place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes_before
+          FROM unnest(?, ?, ?, ?, ?, ?) WITH ORDINALITY
+            AS x (shard, id, version, token, claimer, lease_ms, place)
+          JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id AND j.version = x.version) w
+        WHERE w.bytes_before < ?
         ON CONFLICT (shard, id) DO NOTHING
         RETURNING shard, id, token, expires_at)
       SELECT c.token, c.expires_at, j.id, j.queue, j.kind, j.payload, j.attempts, j.max_attempts,
@@ -99,6 +100,7 @@ final class ClaimTable {
   private final JobIds ids;
   private final ClaimableJobs free;
   private final JobsListener listener;
+  private long bytesLeft = Claims.MAX_BYTES;
 
   ClaimTable(Connection connection, String queue, JobsConfig config, JobIds ids) {
     this.connection = connection;
@@ -151,7 +153,7 @@ final class ClaimTable {
   /** Serves the requests in order. */
   Claims.Taken claim(List<ClaimAsk> asks) throws SQLException {
     ClaimDistribution shares = new ClaimDistribution(asks);
-    lock();
+    ClaimQueues.lock(connection, List.of(queue));
     if (ServedQueues.areServed(connection, List.of(queue))) {
       return new Claims.Taken(shares.given(), OptionalLong.empty(), true);
     }
@@ -159,26 +161,25 @@ final class ClaimTable {
     Settings settings = look();
     shares.allow(settings.allowed(shares.open()));
     for (Priority priority : Priority.values()) {
-      while (shares.open() > 0 && round(priority, shares)) {
+      while (shares.open() > 0 && bytesLeft > 0 && round(priority, shares)) {
         // The next round sees the claims of this one.
       }
     }
     if (settings.rate() > 0 && shares.taken() > 0) {
       count(settings, shares.taken());
     }
-    boolean everybodyHas = shares.given().stream().noneMatch(List::isEmpty);
-    OptionalLong next =
-        everybodyHas || settings.paused()
-            ? OptionalLong.empty()
-            : settings.waitMs().isPresent() ? settings.waitMs() : next();
-    return new Claims.Taken(shares.given(), next, false);
+    return new Claims.Taken(shares.given(), next(shares, settings), false);
   }
 
-  private void lock() throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    trip.update(MAKE_QUEUE, queue);
-    trip.query(LOCK_QUEUE, row -> true, queue);
-    trip.send();
+  private OptionalLong next(ClaimDistribution shares, Settings settings) throws SQLException {
+    boolean everybodyHas = shares.given().stream().noneMatch(List::isEmpty);
+    if (everybodyHas || settings.paused()) {
+      return OptionalLong.empty();
+    }
+    if (bytesLeft <= 0) {
+      return OptionalLong.of(0);
+    }
+    return settings.waitMs().isPresent() ? settings.waitMs() : next();
   }
 
   /** Reads the queue's settings, and makes jobs abandoned by dead workers claimable. */
@@ -223,10 +224,14 @@ final class ClaimTable {
             SqlArray.integers(chosen.stream().map(ClaimableJobs.Free::version).toList()),
             SqlArray.uuids(tokens),
             SqlArray.texts(owners.stream().map(ClaimAsk::claimer).toList()),
-            SqlArray.bigints(owners.stream().map(ask -> ask.lease().toMillis()).toList()));
+            SqlArray.bigints(owners.stream().map(ask -> ask.lease().toMillis()).toList()),
+            bytesLeft);
     write.send();
     Map<UUID, ClaimedJob> byToken = new HashMap<>();
-    claimed.list().forEach(job -> byToken.put(job.token().lease(), job));
+    for (ClaimedJob job : claimed.list()) {
+      byToken.put(job.token().lease(), job);
+      bytesLeft -= job.payload().length();
+    }
     // In the order read, each to the request its claim was written for.
     List<Optional<ClaimedJob>> inOrder = new ArrayList<>();
     tokens.forEach(token -> inOrder.add(Optional.ofNullable(byToken.get(token))));

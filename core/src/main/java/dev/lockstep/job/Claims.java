@@ -34,6 +34,9 @@ public final class Claims {
   /** Jobs claimed in one transaction, at most. */
   public static final int MAX_BATCH = 500;
 
+  /** After the job with which their payloads reach this size, a transaction claims no more. */
+  static final long MAX_BYTES = 4 * 1024 * 1024;
+
   private final Transactor transactor;
   private final JobsConfig config;
   private final JobIds ids;
@@ -61,8 +64,8 @@ public final class Claims {
   public record Taken(List<List<ClaimedJob>> jobs, OptionalLong nextMs, boolean served) {}
 
   /**
-   * Claims due jobs of a queue for several requests, served in order. Runs and commits its own
-   * transaction.
+   * Claims due jobs of a queue for several requests, served in order; fewer than asked for where
+   * their payloads are large. Runs and commits its own transaction.
    *
    * @throws IllegalArgumentException if the requests exceed {@link #MAX_BATCH} jobs in all, or the
    *     queue is {@link Schedules#QUEUE}, which only a worker with {@link Schedules#handlers} runs

@@ -146,7 +146,8 @@ final class JobQueries {
       Optional<JobState> state,
       JobFilter filter,
       Optional<JobId> before,
-      int limit)
+      int limit,
+      boolean withPayload)
       throws SQLException {
     List<Object> page = new ArrayList<>(filter.parameters());
     page.add(before.map(JobId::value).orElse(LAST));
@@ -158,12 +159,13 @@ final class JobQueries {
     List<Rows<Job>> found = new ArrayList<>();
     if (state.isEmpty() || isLive(state.get())) {
       String only = state.map(JobQueries::live).orElse("") + filter.sql();
-      found.add(trip.query(PAGE.formatted(LIVE, only), JobQueries::job, page.toArray()));
+      String sql = PAGE.formatted(columns(LIVE, withPayload), only);
+      found.add(trip.query(sql, JobQueries::job, page.toArray()));
     }
     for (String table : ended(state)) {
       found.add(
           trip.query(
-              PAGE_BY_SHARD.formatted(table, filter.sql()),
+              PAGE_BY_SHARD.formatted(columns(table, withPayload), filter.sql()),
               JobQueries::job,
               pageByShard.toArray()));
     }
@@ -173,6 +175,10 @@ final class JobQueries {
         .sorted(Comparator.comparing(Job::id).reversed())
         .limit(limit)
         .toList();
+  }
+
+  private static String columns(String table, boolean withPayload) {
+    return withPayload ? table : table.replace("j.payload", "'null'::json AS payload");
   }
 
   /** Counts rows of a job table, up to a limit. */

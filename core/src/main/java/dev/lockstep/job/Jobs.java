@@ -173,23 +173,36 @@ public final class Jobs {
    * @param limit up to {@link #MAX_PAGE}
    */
   public List<Job> list(JobState state, JobFilter filter, Optional<JobId> before, int limit) {
-    requireAtMost(MAX_PAGE, limit);
-    return transactor.call(
-        transactor.defaults().asReadOnly(),
-        c -> {
-          shardCount.requireAgreed(c);
-          return JobQueries.list(c, config.shards(), Optional.of(state), filter, before, limit);
-        });
+    return list(Optional.of(state), filter, before, limit, true);
   }
 
   /** Lists jobs in any state, the newest first. */
   public List<Job> list(JobFilter filter, Optional<JobId> before, int limit) {
+    return list(Optional.empty(), filter, before, limit, true);
+  }
+
+  /**
+   * Lists jobs, the newest first, without their payloads, which may be large: each is {@code null}.
+   *
+   * @param state empty: in any state
+   */
+  public List<Job> overview(
+      Optional<JobState> state, JobFilter filter, Optional<JobId> before, int limit) {
+    return list(state, filter, before, limit, false);
+  }
+
+  private List<Job> list(
+      Optional<JobState> state,
+      JobFilter filter,
+      Optional<JobId> before,
+      int limit,
+      boolean withPayload) {
     requireAtMost(MAX_PAGE, limit);
     return transactor.call(
         transactor.defaults().asReadOnly(),
         c -> {
           shardCount.requireAgreed(c);
-          return JobQueries.list(c, config.shards(), Optional.empty(), filter, before, limit);
+          return JobQueries.list(c, config.shards(), state, filter, before, limit, withPayload);
         });
   }
 
@@ -334,8 +347,9 @@ public final class Jobs {
 
   /**
    * Makes history partitions for the next days, drops old ones with the attempts of their jobs, and
-   * removes expired unique keys. A partition that is being read, by a dump for example, is left for
-   * the next run. Every worker calls this at its start and once per hour; several may run at once.
+   * removes expired unique keys and the locks of queues that nobody claims from. A partition that
+   * is being read, by a dump for example, is left for the next run. Every worker calls this at its
+   * start and once per hour; several may run at once.
    */
   public void maintain() {
     maintain(() -> true);
@@ -352,6 +366,10 @@ public final class Jobs {
         && config.historyDays() > 0
         && transactor.call(c -> Housekeeping.removeAttempts(c, config.historyDays()))
             == Housekeeping.removalBatch()) {
+      // Likewise.
+    }
+    while (mayContinue.getAsBoolean()
+        && transactor.call(ClaimQueues::removeIdle) == ClaimQueues.REMOVAL_BATCH) {
       // Likewise.
     }
     return made && dropped;

@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import dev.lockstep.sql.BoundedRows;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.Connection;
@@ -48,6 +49,9 @@ final class ScheduleTable {
         WHERE s.shard = n AND s.id < ? ORDER BY s.id DESC LIMIT ?) x
       ORDER BY 1 DESC LIMIT ?"""
           .formatted(ScheduleRow.COLUMNS);
+
+  private static final String FEW =
+      BoundedRows.sql(PAGE, "octet_length(r.payload::text)", "r.id DESC");
 
   private static final String DELETE =
       "DELETE FROM lockstep.job_schedule WHERE shard = ? AND id = ?";
@@ -131,16 +135,18 @@ final class ScheduleTable {
     return read(FIND + " FOR UPDATE", id);
   }
 
-  List<Schedule> list(int shards, Optional<ScheduleId> before, int limit) throws SQLException {
+  List<Schedule> list(int shards, Optional<ScheduleId> before, int limit, long maxBytes)
+      throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<ScheduleRow> rows =
         trip.query(
-            PAGE,
+            FEW,
             ScheduleRow::read,
             shards,
             before.map(ScheduleId::value).orElse(LAST),
             limit,
-            limit);
+            limit,
+            maxBytes);
     trip.send();
     return rows.list().stream().map(ScheduleRow::schedule).toList();
   }

@@ -120,12 +120,21 @@ public final class Schedules {
 
   /** Lists schedules, the newest first. */
   public List<Schedule> list(Optional<ScheduleId> before, int limit) {
+    return list(before, limit, Long.MAX_VALUE);
+  }
+
+  /**
+   * As {@link #list(Optional, int)}, but stops after the schedule with which the payloads reach a
+   * size in bytes.
+   */
+  public List<Schedule> list(Optional<ScheduleId> before, int limit, long maxBytes) {
     if (limit < 0 || limit > Jobs.MAX_PAGE) {
       throw new IllegalArgumentException(
           "A call lists at most %d schedules; use several calls".formatted(Jobs.MAX_PAGE));
     }
     return transactor.call(
-        transactor.defaults().asReadOnly(), c -> new ScheduleTable(c).list(shards, before, limit));
+        transactor.defaults().asReadOnly(),
+        c -> new ScheduleTable(c).list(shards, before, limit, maxBytes));
   }
 
   /** Returns a schedule's next times; empty if there is no such schedule. */

@@ -23,17 +23,6 @@ import java.util.UUID;
  * StragglerWatch}.
  */
 final class ServedQueues {
-  private static final String MAKE_QUEUES =
-      """
-      INSERT INTO lockstep.job_claim_queue (queue)
-      SELECT q FROM unnest(?) AS x (q) ORDER BY q ON CONFLICT (queue) DO NOTHING\
-      """;
-
-  private static final String LOCK_QUEUES =
-      """
-      SELECT 1 FROM lockstep.job_claim_queue WHERE queue = ANY (?) ORDER BY queue FOR UPDATE\
-      """;
-
   private static final String SERVE =
       """
       INSERT INTO lockstep.job_worker_queue (queue, member) SELECT q, ? FROM unnest(?) AS x (q)
@@ -58,9 +47,8 @@ final class ServedQueues {
     transactor.run(
         options,
         connection -> {
+          ClaimQueues.lock(connection, queues);
           RoundTrip trip = new RoundTrip(connection);
-          trip.update(MAKE_QUEUES, names);
-          trip.query(LOCK_QUEUES, row -> true, names);
           trip.update(SERVE, member, names);
           trip.send();
           boolean unused = areServed(connection, queues);

@@ -31,8 +31,8 @@
  *       and {@code job_history_rest}: done jobs
  *   <li>{@code job_attempt}: failed attempts; {@code job_unique}: unique keys
  *   <li>{@code job_queue}: pause and rate of a queue; {@code job_schedule}: schedules
- *   <li>{@code job_claim}: claims; {@code job_claim_queue}: one row per queue, for locking; {@code
- *       job_worker_queue}: queues that workers serve, where nothing is claimed
+ *   <li>{@code job_claim}: claims; {@code job_claim_queue}: one row per queue that is claimed from,
+ *       for locking; {@code job_worker_queue}: queues that workers serve, where nothing is claimed
  *   <li>{@code job_away}: stragglers of lanes
  * </ul>
  *

@@ -199,6 +199,14 @@ public final class Outbox {
    * @param limit up to {@link #MAX_PAGE}
    */
   public List<Event> events(String stream, String key, long afterSeq, int limit) {
+    return events(stream, key, afterSeq, limit, Long.MAX_VALUE);
+  }
+
+  /**
+   * As {@link #events(String, String, long, int)}, but stops after the event with which the content
+   * reaches a size.
+   */
+  public List<Event> events(String stream, String key, long afterSeq, int limit, long maxBytes) {
     requireAtMost(MAX_PAGE, limit);
     PartitionedKey where =
         new PartitionedKey(stream, key, Partitioning.partOf(stream, key, config.partitions()));
@@ -208,7 +216,7 @@ public final class Outbox {
           Optional<Integer> id = Streams.find(c, stream);
           return id.isEmpty()
               ? List.<Event>of()
-              : Queries.events(c, id.get(), where, afterSeq, limit);
+              : Queries.events(c, id.get(), where, afterSeq, limit, maxBytes);
         });
   }
 

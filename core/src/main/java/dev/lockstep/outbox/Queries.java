@@ -1,5 +1,6 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.sql.BoundedRows;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.Connection;
@@ -14,11 +15,13 @@ import java.util.Optional;
 final class Queries {
   private static final String EVENTS =
       """
-      SELECT 0, e.id, e.ord::text, e.key, e.seq, e.type, e.content_type, e.headers, e.data,
+      SELECT 0 AS ask, e.id, e.ord::text, e.key, e.seq, e.type, e.content_type, e.headers, e.data,
         e.appended_at
       FROM lockstep.outbox_event e
       WHERE e.part = ? AND e.stream = ? AND e.key = ? AND e.seq > ?
       ORDER BY e.seq LIMIT ?""";
+
+  private static final String FEW_EVENTS = BoundedRows.sql(EVENTS, "octet_length(r.data)", "r.seq");
 
   // Counts from each cursor by index, as the relay reads, up to a limit. A waiting key without a
   // failed attempt counts as flowing: its events are behind, not held back.
@@ -78,17 +81,23 @@ final class Queries {
   private Queries() {}
 
   static List<Event> events(
-      Connection connection, int stream, PartitionedKey where, long afterSeq, int limit)
+      Connection connection,
+      int stream,
+      PartitionedKey where,
+      long afterSeq,
+      int limit,
+      long maxBytes)
       throws SQLException {
     return RoundTrip.list(
         connection,
-        EVENTS,
+        FEW_EVENTS,
         row -> SnapshotSource.event(row, where.stream()),
         where.part(),
         stream,
         where.key(),
         afterSeq,
-        limit);
+        limit,
+        maxBytes);
   }
 
   /** A key and its partition. */

@@ -13,7 +13,8 @@
  *       dev.lockstep.sql.StoredEnum} names stored numbers, {@link dev.lockstep.sql.Ctid} addresses
  *       a row, {@link dev.lockstep.sql.StorableText} and {@link dev.lockstep.sql.DerivedId} check
  *       and encode names.
- *   <li>Plans: {@link dev.lockstep.sql.IndexLookups} keeps a batch on its indexes.
+ *   <li>Plans: {@link dev.lockstep.sql.IndexLookups} keeps a batch on its indexes, {@link
+ *       dev.lockstep.sql.BoundedRows} cuts a page off before it fills the memory.
  *   <li>Beyond JDBC: {@link dev.lockstep.sql.PgDriver} has COPY and binary arrays, {@link
  *       dev.lockstep.sql.HintListener} notifications.
  * </ul>

@@ -27,6 +27,7 @@ import dev.lockstep.once.Once;
 import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.shard.Shards;
+import dev.lockstep.sql.BoundedRows;
 import dev.lockstep.sql.DerivedId;
 import dev.lockstep.sql.GuardFailed;
 import dev.lockstep.sql.HandedOut;
@@ -66,6 +67,8 @@ class LayeringTest {
           StorableText.class,
           // How a block makes an id of a name, in a space of its own.
           DerivedId.class,
+          // How a block keeps a page from filling the memory.
+          BoundedRows.class,
           Listening.class,
           IndexLookups.class,
           // COPY and notifications, which JDBC has no words for.

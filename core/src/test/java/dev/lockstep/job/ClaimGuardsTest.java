@@ -26,6 +26,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class ClaimGuardsTest extends ClaimScene {
   @RegisterExtension static final TestDatabase SHARED = TestDatabase.migrated();
 
+  private static final String ROWS = "SELECT count(*) FROM lockstep.job_claim_queue";
+
   ClaimGuardsTest() {
     super(SHARED, Desk.QUEUE);
   }
@@ -58,6 +60,40 @@ class ClaimGuardsTest extends ClaimScene {
       assertThat(end(mine, Outcome.done())).isEqualTo(done());
       assertThat(desk.ran).containsExactly("\"b\"");
     }
+  }
+
+  @Test
+  void theRowOfAQueueThatIsRemovedWhileAClaimWaitsForItIsMadeAgain() throws Exception {
+    assertThat(claim(1)).isEmpty();
+    enqueue(job("a"));
+    try (Connection remover = database.connection()) {
+      remover.setAutoCommit(false);
+      Sql.execute(remover, "SELECT 1 FROM lockstep.job_claim_queue FOR UPDATE");
+      CompletableFuture<List<ClaimedJob>> claimed = CompletableFuture.supplyAsync(() -> claim(1));
+      Await.blocked(database, 1);
+      Sql.execute(remover, "DELETE FROM lockstep.job_claim_queue");
+      remover.commit();
+      assertThat(claimed.get(30, TimeUnit.SECONDS)).hasSize(1);
+    }
+    assertThat(database.queryLong(ROWS)).isEqualTo(1);
+  }
+
+  @Test
+  void aQueueThatNobodyClaimsFromAnyMoreLeavesNoRow() {
+    enqueue(job("a"));
+    ClaimedJob mine = claim(1).get(0);
+    database.execute(
+        """
+        INSERT INTO lockstep.job_claim_queue (queue) SELECT 'once ' || n FROM generate_series(1, 2500) n;
+        INSERT INTO lockstep.job_claim_queue (queue, next_start)
+        VALUES ('slow', now() + interval '1 hour'), ('long ago', now() - interval '1 hour')""");
+    jobs.maintain();
+    assertThat(database.queryLong(ROWS))
+        .as("the claimed one, and the one whose rate counts")
+        .isEqualTo(2);
+    assertThat(end(mine, Outcome.done())).isEqualTo(done());
+    jobs.maintain();
+    assertThat(database.queryLong(ROWS)).isEqualTo(1);
   }
 
   /** Claims, and is held up when it has found the jobs and has not yet written the claims. */

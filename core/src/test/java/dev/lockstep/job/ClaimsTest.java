@@ -58,6 +58,19 @@ class ClaimsTest extends ClaimScene {
   }
 
   @Test
+  void noMoreIsClaimedAtOnceThanFitsIntoMemory() {
+    String large = "\"" + "x".repeat(250_000) + "\"";
+    for (int i = 0; i < 20; i++) {
+      enqueue(NewJob.of(QUEUE, Desk.KIND, large));
+    }
+    ClaimAsk many = new ClaimAsk(ANN, 100, Desk.LONG);
+    Claims.Taken taken = claims.claim(QUEUE, List.of(many, many));
+    assertThat(taken.jobs()).extracting(List::size).containsExactly(17, 0);
+    assertThat(taken.nextMs()).as("whoever got none asks again at once").hasValue(0);
+    assertThat(claim(100)).hasSize(3);
+  }
+
+  @Test
   void completionAndItsEffectsAreOneTransaction() {
     enqueue(job("a"));
     ClaimedJob claimed = claim(1).get(0);
