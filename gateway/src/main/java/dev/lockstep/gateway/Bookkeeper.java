@@ -35,6 +35,7 @@ final class Bookkeeper implements AutoCloseable {
   private static final Duration SEARCHED = Duration.ofDays(2);
   private static final int MAX_FOUND = 100;
   private static final long FORGET_INTERVAL_MS = 60_000;
+  private static final int FORGET_BATCH = 5_000;
 
   /**
    * In small batches: a day's keys in one statement would stall the writers. Keeps answers that an
@@ -44,7 +45,7 @@ final class Bookkeeper implements AutoCloseable {
       """
       DELETE FROM gateway.answer WHERE key IN
         (SELECT a.key FROM gateway.answer a WHERE a.created_at < now() - interval '24 hours'
-           AND NOT EXISTS (SELECT 1 FROM gateway.webhook w WHERE w.answer = a.key) LIMIT 5000)""";
+           AND NOT EXISTS (SELECT 1 FROM gateway.webhook w WHERE w.answer = a.key) LIMIT ?)""";
 
   private final Vertx vertx;
   private final Transactor transactor;
@@ -162,12 +163,20 @@ final class Bookkeeper implements AutoCloseable {
   }
 
   private int forgetOldAnswers() {
-    return transactor.call(
-        connection -> {
-          try (PreparedStatement statement = connection.prepareStatement(FORGET_OLD_ANSWERS)) {
-            return statement.executeUpdate();
-          }
-        });
+    int forgotten = 0;
+    int batch;
+    do {
+      batch = transactor.call(Bookkeeper::forgetSome);
+      forgotten += batch;
+    } while (batch == FORGET_BATCH);
+    return forgotten;
+  }
+
+  private static int forgetSome(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(FORGET_OLD_ANSWERS)) {
+      statement.setInt(1, FORGET_BATCH);
+      return statement.executeUpdate();
+    }
   }
 
   private static Answer found(Optional<JsonObject> found, String what, String id) {

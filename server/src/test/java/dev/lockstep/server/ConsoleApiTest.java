@@ -67,6 +67,14 @@ class ConsoleApiTest {
         .expectProblem(412, "version-mismatch");
     operator.send("DELETE", path, because("over").encode(), Map.of()).expect(200);
 
+    // What programs do leaves no row: nobody would remove it.
+    Client shop = server.service();
+    String another =
+        "/v1/schedules/" + shop.post("/v1/schedules", schedule).expect(201).getString("id");
+    String changed = new JsonObject().put("name", "Yet another").encode();
+    shop.send("PATCH", another, changed, Map.of("If-Match", "\"1\"")).expect(200);
+    shop.delete(another).expect(200);
+
     List<String> kept = new ArrayList<>();
     for (Object item : operator.get("/v1/job-actions?limit=5").expect(200).getJsonArray("items")) {
       JsonObject act = (JsonObject) item;

@@ -4,6 +4,9 @@ import static dev.lockstep.server.Client.cart;
 import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -55,6 +58,33 @@ class OutOfServiceTest {
       assertThat(answer.header("Retry-After")).isPresent();
       assertThat(answer.expectProblem(503, "unavailable").getString("reason"))
           .isEqualTo("database-read-only");
+    }
+  }
+
+  /** Whoever watches over the server asks just then. */
+  @Test
+  void soIsWhoeverReadsTheMetricsWithAKeyOfTheDatabase() throws Exception {
+    JsonObject operator = new JsonObject().put("role", "operator").put("name", "watcher");
+    String key = server.operator().post("/v1/keys", operator).expect(201).getString("key");
+    Client watcher = new Client(server.url(), Optional.of(key));
+    try (var holder = server.database().connection();
+        var statement = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      statement.execute("LOCK TABLE lockstep_server.api_key IN ACCESS EXCLUSIVE MODE");
+      CompletableFuture<Client.Reply> waiting =
+          CompletableFuture.supplyAsync(() -> fromAfar(watcher, "/metrics"));
+      setReadOnly(true);
+
+      assertThat(waiting.get().expectProblem(503, "unavailable").getString("reason"))
+          .isEqualTo("database-read-only");
+    }
+  }
+
+  private static Client.Reply fromAfar(Client client, String path) {
+    try {
+      return client.send("GET", path, null, Map.of("X-Forwarded-For", "203.0.113.1"));
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
     }
   }
 

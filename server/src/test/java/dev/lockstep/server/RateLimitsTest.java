@@ -81,6 +81,19 @@ class RateLimitsTest {
   }
 
   @Test
+  void whoBecomesManyVisitorsMayAskNoMoreOftenThanOneWithoutAKey() throws Exception {
+    List<Client> visitors = List.of(server.visitor(), server.visitor());
+    for (int i = 2; i < 10; i++) {
+      visitors.get(i % 2).get("/v1/purchases").expect(200);
+    }
+    Reply refused = visitors.get(0).get("/v1/purchases");
+    refused.expectProblem(429, "rate-limited");
+    assertThat(refused.header("RateLimit-Policy")).hasValue("\"anonymous\";q=10;w=2");
+    // Buyers for whom somebody vouched go on.
+    server.buyer("known here").get("/v1/purchases").expect(200);
+  }
+
+  @Test
   void pagesAndDocumentsCountAsOtherRequestsWithoutAKey() throws Exception {
     for (String path : List.of("/docs", "/openapi.json", "/", "/console", "/lab", "/status")) {
       Reply page = server.anyone().get(path);

@@ -34,7 +34,7 @@ class SlowReportsTest {
         Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);
       statement.execute("LOCK TABLE " + TABLE + " IN ACCESS EXCLUSIVE MODE");
-      List<CompletableFuture<Client.Reply>> reads = hangingReads();
+      List<CompletableFuture<Client.Reply>> reads = hangingReads(server.operator(), REPORT, TABLE);
 
       known.get(campaign).expect(200);
       assertThat(answered(reads)).as("reports that a buyer waited for").isLessThan(READS / 2);
@@ -46,6 +46,27 @@ class SlowReportsTest {
       server.operator().post(campaign + "/pause", null).expect(200);
       assertThat(answered(reads)).isLessThan(READS);
 
+      connection.rollback();
+      for (CompletableFuture<Client.Reply> read : reads) {
+        assertThat(read.get().status()).isIn(200, 503);
+      }
+    }
+  }
+
+  @Test
+  void norDoBuyersWaitForListsOfAllPurchasesThatAServiceReads() throws Exception {
+    String campaign = "/v1/campaigns/" + server.drop(10, null);
+    Client known = server.buyer("patient");
+    known.get(campaign).expect(200);
+    Client service = server.service();
+    try (Connection connection = server.database().connection();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute("LOCK TABLE lockstep_server.purchase IN ACCESS EXCLUSIVE MODE");
+      List<CompletableFuture<Client.Reply>> reads =
+          hangingReads(service, "/v1/purchases?status=failed", "lockstep_server.purchase");
+      known.get(campaign).expect(200);
+      assertThat(answered(reads)).as("lists that a buyer waited for").isLessThan(READS / 2);
       connection.rollback();
       for (CompletableFuture<Client.Reply> read : reads) {
         assertThat(read.get().status()).isIn(200, 503);
@@ -82,10 +103,11 @@ class SlowReportsTest {
     }
   }
 
-  private static List<CompletableFuture<Client.Reply>> hangingReads() throws Exception {
+  private static List<CompletableFuture<Client.Reply>> hangingReads(
+      Client client, String path, String table) throws Exception {
     List<CompletableFuture<Client.Reply>> reads = new ArrayList<>();
     for (int i = 0; i < READS; i++) {
-      reads.add(server.operator().begin(PATIENCE, "GET", REPORT, "", null));
+      reads.add(client.begin(PATIENCE, "GET", path, "", null));
     }
     Await.until(
         "reads hang",
@@ -94,7 +116,7 @@ class SlowReportsTest {
                     .database()
                     .queryLong(
                         "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '"
-                            + TABLE
+                            + table
                             + "'::regclass")
                 >= 4);
     return reads;

@@ -176,6 +176,20 @@ class VisitorTest {
   }
 
   @Test
+  void moreVisitorsOfLongAgoThanOneBatchAreRemovedAtOnce() throws Exception {
+    server
+        .database()
+        .execute(
+            """
+            INSERT INTO lockstep_server.api_key
+              (id, hash, prefix, role, name, buyer, created_at, created_by, expires_at)
+            SELECT 'old ' || n, sha256(n::text::bytea), 'lsk_', 'buyer', 'Visitor of the shop',
+              'old ' || n, now() - interval '31 days', 'shop', now() - interval '1 day'
+            FROM generate_series(1, 2500) n""");
+    assertThat(server.removeOldVisitors()).isGreaterThanOrEqualTo(2_500);
+  }
+
+  @Test
   void whereVisitorsAreOffNobodyGetsIn() throws Exception {
     try (Server other = server.startWithoutVisitors()) {
       Client anyone = new Client(other.url(), Optional.empty());

@@ -166,32 +166,30 @@ public final class Accounts {
     Page page = request.page();
     BookId book = book(request.query("campaign"));
     AccountId after = new AccountId(page.afterNumber(0));
-    return workers
-        .read(request, () -> ledger.accounts(book, after, page.limit() + 1))
-        .map(
-            found ->
-                Answer.ok(
-                    page.of(found, AccountView::json, one -> String.valueOf(one.id().value()))));
+    return workers.read(
+        request,
+        () ->
+            Answer.ok(
+                page.of(
+                    ledger.accounts(book, after, page.limit() + 1),
+                    AccountView::json,
+                    one -> String.valueOf(one.id().value()))));
   }
 
   private Future<Answer> entries(Request request) {
     AccountNumber number = AccountNumber.of(request.path("id"));
     Page page = request.page();
     long after = page.afterNumber(0);
-    return workers
-        .read(
-            request,
-            () -> {
-              find(request);
-              return ledger.entries(number.book(), number.account(), after, page.limit() + 1);
-            })
-        .map(
-            found ->
-                Answer.ok(
-                    page.of(
-                        found,
-                        entry -> AccountView.json(number.book(), entry),
-                        entry -> String.valueOf(entry.version()))));
+    return workers.read(
+        request,
+        () -> {
+          find(request);
+          return Answer.ok(
+              page.of(
+                  ledger.entries(number.book(), number.account(), after, page.limit() + 1),
+                  entry -> AccountView.json(number.book(), entry),
+                  entry -> String.valueOf(entry.version())));
+        });
   }
 
   private Future<Answer> statement(Request request) {

@@ -1,13 +1,20 @@
 package dev.lockstep.server.api;
 
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** What a handler answers. Immutable by convention: nobody changes the body after it is given. */
-public record Answer(int status, JsonObject body, Map<String, String> headers) {
+/**
+ * What a handler answers. Immutable by convention: nobody changes the body after it is given.
+ *
+ * @param encoded the body's bytes if a worker has encoded it, which takes long for a large one
+ */
+public record Answer(
+    int status, JsonObject body, Map<String, String> headers, @Nullable Buffer encoded) {
   static final String PROBLEM_TYPE = "application/problem+json";
   static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("X-Request-Id");
   private static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
@@ -17,6 +24,10 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
 
   public Answer {
     headers = Map.copyOf(headers);
+  }
+
+  public Answer(int status, JsonObject body, Map<String, String> headers) {
+    this(status, body, headers, null);
   }
 
   public static Answer ok(JsonObject body) {
@@ -44,7 +55,17 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
   public Answer withHeader(String name, String value) {
     Map<String, String> more = new LinkedHashMap<>(headers);
     more.put(name, value);
-    return new Answer(status, body, more);
+    return new Answer(status, body, more, encoded);
+  }
+
+  /** With its bytes. Call it on a worker: a large body would hold up an event loop. */
+  Answer withBytes() {
+    return streaming() ? this : new Answer(status, body, headers, body.toBuffer());
+  }
+
+  /** The body's bytes. */
+  Buffer bytes() {
+    return encoded == null ? body.toBuffer() : encoded;
   }
 
   boolean streaming() {
@@ -66,7 +87,9 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
     headers.forEach(response::putHeader);
     boolean problem = PROBLEM_TYPE.equals(headers.get("Content-Type"));
     String requestId = response.headers().get(REQUEST_ID);
-    JsonObject sent = problem && requestId != null ? body.copy().put("requestId", requestId) : body;
-    response.end(sent.toBuffer());
+    response.end(
+        problem && requestId != null
+            ? body.copy().put("requestId", requestId).toBuffer()
+            : bytes());
   }
 }

@@ -62,6 +62,32 @@ public final class ApiRouter {
     }
   }
 
+  /**
+   * Authenticates as the API does, for what is not part of it: while the database is in trouble, it
+   * fails soon, and with a problem that names the trouble.
+   */
+  public Authenticator authenticator(Vertx vertx) {
+    return new Authenticator() {
+      @Override
+      public Future<Optional<Principal>> authenticate(String key, String network) {
+        return unanswered
+            .orTrouble(vertx, authenticator.authenticate(key, network))
+            .recover(thrown -> Future.failedFuture(toProblem(thrown)));
+      }
+
+      @Override
+      public Optional<Allowance> admit(Optional<Principal> principal, String network) {
+        return authenticator.admit(principal, network);
+      }
+    };
+  }
+
+  /** What it means for the caller, unless it is our own fault. */
+  private Throwable toProblem(Throwable thrown) {
+    Problem problem = unanswered.named(Faults.problemOf(thrown));
+    return problem.status() == 503 ? problem.asException() : thrown;
+  }
+
   /** The methods offered on this path, with or without a trailing slash. */
   public List<String> methodsOn(String path) {
     String plain = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;

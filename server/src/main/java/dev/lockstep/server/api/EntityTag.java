@@ -1,9 +1,8 @@
 package dev.lockstep.server.api;
 
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -25,7 +24,7 @@ final class EntityTag {
     if (!endpoint.isTagged() || answer.status() != 200) {
       return answer;
     }
-    String tag = of(answer.body());
+    String tag = of(answer.bytes());
     boolean known =
         request.headers().getAll(HttpHeaders.IF_NONE_MATCH).stream()
             .flatMap(header -> Arrays.stream(header.split(",", -1)))
@@ -39,11 +38,9 @@ final class EntityTag {
     return tag.startsWith("W/") ? tag.substring(2) : tag;
   }
 
-  private static String of(JsonObject body) {
+  private static String of(Buffer body) {
     try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256")
-              .digest(body.encode().getBytes(StandardCharsets.UTF_8));
+      byte[] hash = MessageDigest.getInstance("SHA-256").digest(body.getBytes());
       String text =
           Base64.getUrlEncoder().withoutPadding().encodeToString(Arrays.copyOf(hash, BYTES));
       return "\"" + text + "\"";

@@ -6,6 +6,7 @@ import java.time.DateTimeException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 /**
  * The part of a list that is asked for.
@@ -16,6 +17,10 @@ import java.util.function.Function;
  */
 public record Page(int limit, Optional<String> after, String list) {
   public static final int MAX_LIMIT = 1_000;
+
+  /** A page of large items ends with the one that reaches this size. */
+  public static final long MAX_BYTES = 4 * 1024 * 1024;
+
   static final int DEFAULT_LIMIT = 100;
 
   /**
@@ -26,12 +31,37 @@ public record Page(int limit, Optional<String> after, String list) {
    */
   public <T> JsonObject of(
       List<T> found, Function<T, JsonObject> render, Function<T, String> cursor) {
+    return of(found, render, cursor, item -> 0);
+  }
+
+  /**
+   * As {@link #of(List, Function, Function)}, for a list that was cut off after the item with which
+   * it reached {@link #MAX_BYTES}.
+   */
+  public <T> JsonObject of(
+      List<T> found,
+      Function<T, JsonObject> render,
+      Function<T, String> cursor,
+      ToLongFunction<T> bytes) {
+    boolean cut = found.stream().mapToLong(bytes).sum() >= MAX_BYTES;
+    boolean more = cut || found.size() > limit;
     List<T> items = found.size() > limit ? found.subList(0, limit) : found;
     JsonArray rendered = new JsonArray();
     items.forEach(item -> rendered.add(render.apply(item)));
     return new JsonObject()
         .put("items", rendered)
-        .put("next", found.size() > limit ? cursor(cursor.apply(items.get(limit - 1))) : null);
+        .put("next", more ? cursor(cursor.apply(items.get(items.size() - 1))) : null);
+  }
+
+  /** The first of these items, up to the one with which they reach {@link #MAX_BYTES}. */
+  public static <T> List<T> fitting(List<T> items, ToLongFunction<T> bytes) {
+    long sum = 0;
+    int count = 0;
+    while (count < items.size() && sum < MAX_BYTES) {
+      sum += bytes.applyAsLong(items.get(count));
+      count++;
+    }
+    return items.subList(0, count);
   }
 
   /** The client's form of {@link #after} for the page that follows this item. */

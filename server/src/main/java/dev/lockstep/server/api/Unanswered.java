@@ -23,7 +23,7 @@ final class Unanswered {
   /** For a database known to be gone: enough time for an answer from memory. */
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
-  private record Waiting(Promise<Answer> promise, Context context, long untilNanos) {}
+  private record Waiting(Promise<?> promise, Context context, long untilNanos) {}
 
   private final Supplier<Optional<Trouble>> trouble;
   private final Set<Waiting> waiting = ConcurrentHashMap.newKeySet();
@@ -38,11 +38,11 @@ final class Unanswered {
   }
 
   /** Returns the answer, or the trouble that delays it. Call it on the request's event loop. */
-  Future<Answer> orTrouble(Vertx vertx, Future<Answer> answer) {
+  <T> Future<T> orTrouble(Vertx vertx, Future<T> answer) {
     if (answer.isComplete()) {
       return answer;
     }
-    Promise<Answer> first = Promise.promise();
+    Promise<T> first = Promise.promise();
     boolean gone = trouble.get().filter(Trouble.GONE::equals).isPresent();
     long until = System.nanoTime() + (gone ? SHORTEST_WAIT : LONGEST_WAIT).toNanos();
     Waiting entry = new Waiting(first, vertx.getOrCreateContext(), until);

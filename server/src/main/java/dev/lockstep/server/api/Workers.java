@@ -55,9 +55,11 @@ public final class Workers implements AutoCloseable {
    * #run(Callable)} does.
    */
   public <T> Future<T> read(Request request, Callable<T> work) {
-    if (!request.isReport()) {
-      return shop.run(work);
-    }
+    return request.isReport() ? report(work) : shop.run(work);
+  }
+
+  /** Runs a read that may be slow as a report, whoever asked for it. */
+  public <T> Future<T> report(Callable<T> work) {
     return operators.run(reports.isEmpty() ? work : () -> reports.get().read(work));
   }
 
@@ -98,12 +100,19 @@ public final class Workers implements AutoCloseable {
         return Future.failedFuture(Problem.overloaded(Duration.ofSeconds(1)).asException());
       }
       try {
-        return executor.executeBlocking(work, false).onComplete(ended -> waiting.decrementAndGet());
+        return executor
+            .executeBlocking(() -> encoded(work.call()), false)
+            .onComplete(ended -> waiting.decrementAndGet());
       } catch (RejectedExecutionException e) {
         // The server is stopping.
         waiting.decrementAndGet();
         return Future.failedFuture(Problem.overloaded(Duration.ofSeconds(1)).asException());
       }
+    }
+
+    @SuppressWarnings("unchecked") // an Answer stays an Answer
+    private static <T> T encoded(T result) {
+      return result instanceof Answer answer ? (T) answer.withBytes() : result;
     }
 
     void close() {

@@ -6,6 +6,7 @@ import dev.lockstep.hold.Pool;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.UnitShuffle;
+import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.tx.Transactor;
@@ -28,6 +29,8 @@ final class CampaignStore {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int SEED_BYTES = 32;
   private static final int MAX_REMEMBERED = 10_000;
+  private static final int BYTES_OF_ONE = 500;
+  private static final int BYTES_PER_ITEM = 150;
 
   private final Transactor transactor;
   private final Holds holds;
@@ -179,7 +182,9 @@ final class CampaignStore {
     return transactor.call(
         options("list campaigns"),
         connection -> {
-          List<Campaign> page = CampaignTable.page(connection, after, drafts, limit);
+          List<Campaign> page =
+              Page.fitting(
+                  CampaignTable.page(connection, after, drafts, limit), CampaignStore::shownBytes);
           // In one statement: anybody may ask for a thousand campaigns.
           Map<ScopeId, List<Pool>> stock =
               holds.pools(connection, page.stream().map(Campaign::scope).toList());
@@ -201,6 +206,11 @@ final class CampaignStore {
   }
 
   /** A published campaign that was read before, without a query. */
+  /** Roughly the size of its JSON. */
+  static long shownBytes(Campaign campaign) {
+    return BYTES_OF_ONE + (long) BYTES_PER_ITEM * campaign.items().size();
+  }
+
   Optional<Campaign> remembered(long id) {
     return Optional.ofNullable(remembered.get(id));
   }

@@ -291,41 +291,47 @@ public final class Campaigns {
     Page page = request.page();
     long after = page.afterNumber(0);
     boolean drafts = seesDrafts(request.caller());
-    return workers
-        .read(request, () -> store.page(after, drafts, page.limit() + 1))
-        .map(
-            found ->
-                Answer.ok(
-                    page.of(found, Campaigns::json, one -> String.valueOf(one.campaign().id()))));
+    return workers.read(
+        request,
+        () ->
+            Answer.ok(
+                page.of(
+                    store.page(after, drafts, page.limit() + 1),
+                    Campaigns::json,
+                    one -> String.valueOf(one.campaign().id()),
+                    one -> CampaignStore.shownBytes(one.campaign()))));
   }
 
   private Future<Answer> actions(Request request) {
     long id = id(request);
     Page page = request.page();
     long after = page.afterNumber(0);
-    return workers
-        .read(request, () -> store.actions(id, after, page.limit() + 1))
-        .map(found -> Answer.ok(page.of(found, Action::json, one -> String.valueOf(one.id()))));
+    return workers.read(
+        request,
+        () ->
+            Answer.ok(
+                page.of(
+                    store.actions(id, after, page.limit() + 1),
+                    Action::json,
+                    one -> String.valueOf(one.id()))));
   }
 
   private Future<Answer> positions(Request request) {
     long id = id(request);
-    return workers
-        .read(request, () -> Positions.read(holds, visible(store.find(id), request.caller())))
-        .map(Answer::ok);
+    return workers.read(
+        request, () -> Answer.ok(Positions.read(holds, visible(store.find(id), request.caller()))));
   }
 
   private Future<Answer> audit(Request request) {
     long id = id(request);
     Page page = request.page();
     Optional<String> pool = request.query("pool");
-    return workers
-        .read(request, () -> StockTrail.page(holds, store.find(id), pool, page))
-        .map(Answer::ok);
+    return workers.read(
+        request, () -> Answer.ok(StockTrail.page(holds, store.find(id), pool, page)));
   }
 
   private Future<Answer> view(Callable<Stocked> work) {
-    return workers.run(work).map(stocked -> Answer.ok(json(stocked)));
+    return workers.run(() -> Answer.ok(json(work.call())));
   }
 
   private static JsonObject json(Stocked stocked) {

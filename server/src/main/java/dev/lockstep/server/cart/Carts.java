@@ -171,15 +171,14 @@ public final class Carts {
         .find(CartSearch.campaign(request))
         .compose(
             campaign ->
-                workers
-                    .read(request, () -> holds.list(campaign.scope(), filter, page.limit() + 1))
-                    .map(
-                        found ->
-                            Answer.ok(
-                                page.of(
-                                    found,
-                                    hold -> CartView.json(campaign, hold),
-                                    hold -> hold.id().toString()))));
+                workers.read(
+                    request,
+                    () ->
+                        Answer.ok(
+                            page.of(
+                                holds.list(campaign.scope(), filter, page.limit() + 1),
+                                hold -> CartView.json(campaign, hold),
+                                hold -> hold.id().toString()))));
   }
 
   private Future<Answer> show(Request request) {

@@ -252,7 +252,7 @@ final class EdgeSettings {
             "rate.anonymous",
             rate("200/1000"),
             usual.anonymous(),
-            "Requests without a key, per address.");
+            "Requests without a key or by visitors, per address.");
     Rate unknownKeys =
         in.read(
             "rate.unknown-keys",

@@ -197,7 +197,7 @@ public final class HttpApi implements AutoCloseable {
         .handler(Resource.revalidated(page, "text/html; charset=utf-8")::serve);
     served.mountOn(complete, vertx);
     problems = wrong;
-    authenticator = Optional.of(callers);
+    authenticator = Optional.of(served.authenticator(vertx));
     // One write, so that no request sees half of the API, before /readyz reports ready.
     router = complete;
     database = migrated;

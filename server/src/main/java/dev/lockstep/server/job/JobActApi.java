@@ -46,9 +46,14 @@ final class JobActApi {
   private Future<Answer> list(Request request) {
     Page page = request.page();
     long before = page.afterNumber(Long.MAX_VALUE);
-    return workers
-        .read(request, () -> transactor.call(c -> JobActs.page(c, before, page.limit() + 1)))
-        .map(found -> Answer.ok(page.of(found, JobActApi::json, one -> String.valueOf(one.id()))));
+    return workers.read(
+        request,
+        () ->
+            Answer.ok(
+                page.of(
+                    transactor.call(c -> JobActs.page(c, before, page.limit() + 1)),
+                    JobActApi::json,
+                    one -> String.valueOf(one.id()))));
   }
 
   private static JsonObject json(Kept kept) {

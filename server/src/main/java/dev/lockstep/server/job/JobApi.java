@@ -148,14 +148,14 @@ final class JobApi {
     JobFilter filter = filter(request.query("queue"), request.query("kind"), request.query("text"));
     Optional<JobId> before = page.after().map(JobApi::after);
     int limit = page.limit() + 1;
-    return workers
-        .read(
-            request,
-            () ->
-                state.isEmpty()
-                    ? jobs.list(filter, before, limit)
-                    : jobs.list(state.get(), filter, before, limit))
-        .map(found -> Answer.ok(page.of(found, JobJson::item, job -> job.id().toString())));
+    return workers.read(
+        request,
+        () ->
+            Answer.ok(
+                page.of(
+                    jobs.overview(state, filter, before, limit),
+                    JobJson::item,
+                    job -> job.id().toString())));
   }
 
   private Future<Answer> show(Request request) {

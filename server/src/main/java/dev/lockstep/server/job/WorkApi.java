@@ -52,6 +52,9 @@ final class WorkApi {
 
   private static final String LOST = "claim-lost";
 
+  /** Characters of payloads that a worker writes, and not the event loop. */
+  private static final int LARGE = 100_000;
+
   private final Transactor transactor;
   private final Jobs jobs;
   private final Claims claims;
@@ -164,14 +167,26 @@ final class WorkApi {
                 claimed.isEmpty()
                     ? Future.succeededFuture(claimed)
                     : handed(request.requireKeyStillGood(), claimed))
-        .map(claimed -> Answer.ok(WorkJson.claims(claimed)));
+        .compose(this::shown);
+  }
+
+  /** Large payloads would hold up an event loop. */
+  private Future<Answer> shown(List<ClaimedJob> claimed) {
+    int size = claimed.stream().mapToInt(job -> job.payload().length()).sum();
+    return size < LARGE
+        ? Future.succeededFuture(Answer.ok(WorkJson.claims(claimed)))
+        : workers
+            .run(() -> Answer.ok(WorkJson.claims(claimed)))
+            .onFailure(full -> giveBack(claimed));
+  }
+
+  private void giveBack(List<ClaimedJob> claimed) {
+    desk.giveBack(claimed.stream().map(ClaimedJob::token).toList());
   }
 
   /** If the API key ended during the wait, the jobs go back for other claimers. */
   private Future<List<ClaimedJob>> handed(Future<Void> keyIsGood, List<ClaimedJob> claimed) {
-    return keyIsGood
-        .map(good -> claimed)
-        .onFailure(ended -> desk.giveBack(claimed.stream().map(ClaimedJob::token).toList()));
+    return keyIsGood.map(good -> claimed).onFailure(ended -> giveBack(claimed));
   }
 
   private Future<Answer> heartbeat(Request request) {

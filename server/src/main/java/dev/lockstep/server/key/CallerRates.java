@@ -38,12 +38,23 @@ final class CallerRates {
     rate.ifPresent(limit -> byRole.put(role, new TokenBuckets(policy, limit, nanoTime)));
   }
 
-  /** Empty for a role without a limit. */
+  /**
+   * Empty for a role without a limit. A visitor counts by key and by network: one client can become
+   * many visitors.
+   */
   Optional<Allowance> admit(Optional<Principal> principal, String network) {
-    return principal.isEmpty()
-        ? Optional.of(anonymous.take(network))
-        : Optional.ofNullable(byRole.get(principal.get().role()))
-            .map(buckets -> buckets.take(principal.get().keyId()));
+    if (principal.isEmpty()) {
+      return Optional.of(anonymous.take(network));
+    }
+    Principal caller = principal.get();
+    if (caller.visitor()) {
+      Allowance shared = anonymous.take(network);
+      if (!shared.granted()) {
+        return Optional.of(shared);
+      }
+    }
+    return Optional.ofNullable(byRole.get(caller.role()))
+        .map(buckets -> buckets.take(caller.keyId()));
   }
 
   /** Looks up a key that is new here, if its network may still try an unknown one. */

@@ -35,7 +35,7 @@ final class KeyTable {
   // The database's clock decides; the rest of the key's life is returned as a duration.
   private static final String FIND_LIVE =
       """
-      SELECT id, role, buyer, extract(epoch FROM expires_at - now()) * 1000 AS lives_ms
+      SELECT id, role, buyer, created_by, extract(epoch FROM expires_at - now()) * 1000 AS lives_ms
       FROM lockstep_server.api_key
       WHERE hash = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())""";
 
@@ -63,10 +63,13 @@ final class KeyTable {
   // Found through the index on age: all visitors' keys live equally long.
   private static final String REMOVE_OLD_VISITORS =
       """
-      DELETE FROM lockstep_server.api_key WHERE id IN (
+      WITH old AS MATERIALIZED (
         SELECT id FROM lockstep_server.api_key
         WHERE created_at < now() - ? * interval '1 second' AND created_by = ?
-        ORDER BY created_at, id LIMIT 1000)""";
+        ORDER BY created_at, id LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM lockstep_server.api_key k USING old o WHERE k.id = o.id""";
+
+  private static final int REMOVAL_BATCH = 1_000;
 
   // Held until commit: if two nodes start at once, one makes the first key.
   private static final String LOCK_TABLE =
@@ -134,16 +137,29 @@ final class KeyTable {
     return one(REVOKE, reason, by, id);
   }
 
-  /** Removes up to a thousand keys made by {@code maker} that are older than {@code age}. */
+  /**
+   * Removes the keys made by {@code maker} that are older than {@code age}, in small transactions.
+   *
+   * @return how many
+   */
   int removeOlderThan(Duration age, String maker) {
-    return transactor.call(
-        connection -> {
-          try (PreparedStatement statement = connection.prepareStatement(REMOVE_OLD_VISITORS)) {
-            statement.setLong(1, age.toSeconds());
-            statement.setString(2, maker);
-            return statement.executeUpdate();
-          }
-        });
+    int removed = 0;
+    int batch;
+    do {
+      batch = transactor.call(connection -> removeSome(connection, age, maker));
+      removed += batch;
+    } while (batch == REMOVAL_BATCH);
+    return removed;
+  }
+
+  private static int removeSome(Connection connection, Duration age, String maker)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(REMOVE_OLD_VISITORS)) {
+      statement.setLong(1, age.toSeconds());
+      statement.setString(2, maker);
+      statement.setInt(3, REMOVAL_BATCH);
+      return statement.executeUpdate();
+    }
   }
 
   /** A position between keys that survives the removal of the key before it. */
@@ -239,7 +255,8 @@ final class KeyTable {
         new Principal(
             Role.of(row.getString("role")),
             row.getString("id"),
-            Optional.ofNullable(row.getString("buyer")));
+            Optional.ofNullable(row.getString("buyer")),
+            row.getString("created_by").equals(Keys.SHOP));
     long millis = row.getLong("lives_ms");
     return new Live(
         principal, row.wasNull() ? Optional.empty() : Optional.of(Duration.ofMillis(millis)));

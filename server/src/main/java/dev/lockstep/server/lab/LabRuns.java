@@ -126,7 +126,12 @@ public final class LabRuns implements AutoCloseable {
     Variant variant = Variant.of(request.body().getString("variant", "naive")).orElseThrow();
     Lab open = lab.orElseThrow(LabRuns::off);
     Allowance allowance =
-        rates.take(request.caller().map(Principal::keyId).orElseGet(request.from()::network));
+        rates.take(
+            request
+                .caller()
+                .filter(who -> !who.visitor())
+                .map(Principal::keyId)
+                .orElseGet(request.from()::network));
     if (!allowance.granted()) {
       throw Problem.rateLimited(allowance, "You have played too many scenarios; try again later.")
           .asException();

@@ -134,9 +134,14 @@ final class Mismatches {
   private Future<Answer> list(Request request) {
     Page page = request.page();
     long before = page.afterNumber(Long.MAX_VALUE);
-    return workers
-        .read(request, () -> query(PAGE, before, page.limit() + 1))
-        .map(found -> Answer.ok(page.of(found, one -> one, one -> one.getString("id"))));
+    return workers.read(
+        request,
+        () ->
+            Answer.ok(
+                page.of(
+                    query(PAGE, before, page.limit() + 1),
+                    one -> one,
+                    one -> one.getString("id"))));
   }
 
   private List<JsonObject> query(String sql, Object... parameters) {

@@ -52,6 +52,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -329,10 +330,14 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private Future<Answer> list(Request request) {
     Page page = request.page();
     Filter filter = Filter.of(request);
-    return workers
-        .read(request, () -> transactor.call(c -> PurchasePages.read(c, filter, page)))
-        .map(
-            found ->
-                Answer.ok(page.of(found, PurchaseView::json, one -> Cursor.of(one).toString())));
+    Callable<Answer> read =
+        () ->
+            Answer.ok(
+                page.of(
+                    transactor.call(c -> PurchasePages.read(c, filter, page)),
+                    PurchaseView::json,
+                    one -> Cursor.of(one).toString()));
+    // Only those of one buyer are found by index, whatever else is asked for.
+    return filter.buyer().isPresent() ? workers.read(request, read) : workers.report(read);
   }
 }

@@ -79,9 +79,13 @@ final class Timer {
 
   private static final String FORGET_EVENTS =
       """
-      DELETE FROM lockstep_server.payment_event WHERE (campaign, event) IN
-        (SELECT campaign, event FROM lockstep_server.payment_event
-         WHERE received_at < now() - interval '30 days' LIMIT 1000)""";
+      WITH old AS MATERIALIZED (
+        SELECT campaign, event FROM lockstep_server.payment_event
+        WHERE received_at < now() - interval '30 days' LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM lockstep_server.payment_event e USING old o
+      WHERE e.campaign = o.campaign AND e.event = o.event""";
+
+  private static final int FORGET_BATCH = 1_000;
 
   private final Transactor transactor;
   private final Workers workers;
@@ -248,12 +252,16 @@ final class Timer {
    * set aside.
    */
   void forgetEvents() {
-    transactor.run(
-        connection -> {
-          SetAside.forgetEnded(connection);
-          RoundTrip trip = new RoundTrip(connection);
-          trip.update(FORGET_EVENTS);
-          trip.send();
-        });
+    transactor.run(SetAside::forgetEnded);
+    while (transactor.call(Timer::forgetSome) == FORGET_BATCH) {
+      // In small transactions, until none is left.
+    }
+  }
+
+  private static int forgetSome(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Object> rows = trip.update(FORGET_EVENTS, FORGET_BATCH);
+    trip.send();
+    return rows.changed();
   }
 }

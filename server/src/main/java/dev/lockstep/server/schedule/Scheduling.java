@@ -36,6 +36,7 @@ import dev.lockstep.tx.TxWork;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -157,8 +158,7 @@ public final class Scheduling {
         () -> {
           ScheduleId id = schedules.nextId();
           Act act = Act.of(request, "make schedule", id.toString());
-          // Only operators' are recorded: programs create thousands and keep their own records.
-          boolean kept = request.principal().role() == Role.OPERATOR;
+          boolean kept = isKept(request);
           TxWork<Answer> work =
               connection -> {
                 // Under the key: a repetition is answered even when the time has passed since.
@@ -212,9 +212,19 @@ public final class Scheduling {
   private Future<Answer> list(Request request) {
     Page page = request.page();
     Optional<ScheduleId> before = page.after().map(text -> id("after", text));
-    return workers
-        .read(request, () -> schedules.list(before, page.limit() + 1))
-        .map(found -> Answer.ok(page.of(found, ScheduleJson::view, one -> one.id().toString())));
+    return workers.read(
+        request,
+        () ->
+            Answer.ok(
+                page.of(
+                    schedules.list(before, page.limit() + 1, Page.MAX_BYTES),
+                    ScheduleJson::view,
+                    one -> one.id().toString(),
+                    Scheduling::bytes)));
+  }
+
+  private static long bytes(Schedule schedule) {
+    return schedule.content().job().payload().getBytes(StandardCharsets.UTF_8).length;
   }
 
   private Future<Answer> show(Request request) {
@@ -240,6 +250,7 @@ public final class Scheduling {
               transactor.call(
                   c ->
                       recorded(
+                          request,
                           c,
                           act,
                           schedules.change(
@@ -256,14 +267,20 @@ public final class Scheduling {
           Schedule seen = find(id);
           request.requireMatch(seen.version());
           OptionalInt version = Edits.namedVersion(request, seen.version());
-          requireEdited(transactor.call(c -> recorded(c, act, schedules.delete(c, id, version))));
+          requireEdited(
+              transactor.call(c -> recorded(request, c, act, schedules.delete(c, id, version))));
           return answer(seen);
         });
   }
 
-  private static EditResult recorded(Connection connection, Act act, EditResult result)
-      throws SQLException {
-    return Edits.recorded(connection, act, result, 0);
+  /** Only operators' acts are kept: programs edit thousands and keep their own records. */
+  private static boolean isKept(Request request) {
+    return request.principal().role() == Role.OPERATOR;
+  }
+
+  private static EditResult recorded(
+      Request request, Connection connection, Act act, EditResult result) throws SQLException {
+    return isKept(request) ? Edits.recorded(connection, act, result, 0) : result;
   }
 
   private static void requireEdited(EditResult result) {

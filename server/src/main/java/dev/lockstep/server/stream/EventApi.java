@@ -223,9 +223,10 @@ final class EventApi implements CompletionEvents {
           }
           return Answer.ok(
               page.of(
-                  outbox.events(stream, key, afterSeq, page.limit() + 1),
+                  outbox.events(stream, key, afterSeq, page.limit() + 1, Page.MAX_BYTES),
                   StreamJson::event,
-                  event -> String.valueOf(event.seq())));
+                  event -> String.valueOf(event.seq()),
+                  event -> event.content().size()));
         });
   }
 

@@ -142,6 +142,7 @@ public final class Streams implements AutoCloseable {
                     .handledBy(this::define),
                 Endpoint.of(GET, "/v1/streams", "Lists streams by name, with each sink's lag.")
                     .by(Role.OPERATOR, Role.SERVICE)
+                    .asReport()
                     .paged(StreamJson.STREAM)
                     .handledBy(this::list),
                 Endpoint.of(
@@ -149,6 +150,7 @@ public final class Streams implements AutoCloseable {
                         "/v1/streams/{stream}",
                         "Shows a stream: each sink's lag and stopped keys.")
                     .by(Role.OPERATOR, Role.SERVICE)
+                    .asReport()
                     .answering(200, StreamJson.FULL_STREAM)
                     .handledBy(this::show),
                 Endpoint.of(GET, "/v1/relays", "Shows which node relays which partition.")
