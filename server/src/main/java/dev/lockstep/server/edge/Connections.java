@@ -35,7 +35,7 @@ public final class Connections {
    * At most this many connections (or the connection limit, if lower) are told that there are too
    * many. Any more are closed without an answer.
    */
-  private static final int MAX_TURNED_AWAY = 1_000;
+  static final int MAX_TURNED_AWAY = 1_000;
 
   private enum Reason {
     MALFORMED,

@@ -18,6 +18,7 @@ import dev.lockstep.server.edge.Connections;
 import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.server.edge.Observers;
+import dev.lockstep.server.edge.OpenFiles;
 import dev.lockstep.server.lifecycle.CannotStart;
 import dev.lockstep.server.lifecycle.Version;
 import dev.lockstep.server.metric.Metrics;
@@ -89,8 +90,8 @@ public final class HttpApi implements AutoCloseable {
   private volatile Supplier<Map<String, List<String>>> problems = Map::of;
   private volatile Optional<Authenticator> authenticator = Optional.empty();
 
-  private HttpApi(EdgeConfig edge) {
-    this.edge = edge;
+  private HttpApi(EdgeConfig wanted) {
+    edge = wanted.withLimits(OpenFiles.fitting(wanted.limits()));
     vertx = Vertx.vertx(options(edge.limits()));
     connections = new Connections(edge.limits(), edge.trust(), metrics);
     observers = new Observers(edge.trust());

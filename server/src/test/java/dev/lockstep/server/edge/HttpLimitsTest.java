@@ -28,6 +28,18 @@ class HttpLimitsTest {
   }
 
   @Test
+  void thereAreNoMoreConnectionsThanFilesMayBeOpen() {
+    HttpLimits limits = HttpLimits.DEFAULT.withConnections(10_000, 1_000);
+    assertThat(OpenFiles.fitting(limits, 1_000_000)).isEqualTo(limits);
+    HttpLimits few = OpenFiles.fitting(limits, 1_024);
+    // As many again may be told that there are too many.
+    assertThat(few.connections()).isEqualTo(312);
+    assertThat(few.connectionsPerAddress()).isEqualTo(78);
+    assertThat(OpenFiles.fitting(limits, 4_096).connections()).isEqualTo(2_696);
+    assertThat(OpenFiles.fitting(limits, 10).connections()).isEqualTo(1);
+  }
+
+  @Test
   void aTimeOutIsMoreThanNothing() {
     refused(() -> HttpLimits.DEFAULT.withReading(Duration.ZERO, SECOND), "headTimeout");
     refused(() -> HttpLimits.DEFAULT.withReading(SECOND, Duration.ofDays(1)), "bodyTimeout");
