@@ -1,8 +1,10 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.sql.ClosingWork;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.Listening;
+import dev.lockstep.tx.SharedTransaction.Ending;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -31,6 +33,7 @@ final class CurrentTransaction {
 
   private final List<ClosingItem<?>> closing = new ArrayList<>();
   private final Set<Runnable> afterCommit = new LinkedHashSet<>();
+  private SharedTransaction shared = SharedTransaction.NONE;
 
   private record ClosingItem<T>(ClosingWork<T> work, T item) {}
 
@@ -57,9 +60,24 @@ final class CurrentTransaction {
     afterCommit.add(action);
   }
 
+  /** The framework knows of this transaction, and hears how it ends. */
+  void share(SharedTransaction with) {
+    shared = with;
+    exchange.whenNotCommitted(
+        thrown -> ended(thrown instanceof OutcomeUnknown ? Ending.UNKNOWN : Ending.ROLLED_BACK));
+  }
+
   /** Call once it has committed. */
   void committed() {
+    ended(Ending.COMMITTED);
     afterCommit.forEach(Listening::tell);
+  }
+
+  /** Call once it is over. Only the first call counts. */
+  void ended(Ending ending) {
+    SharedTransaction with = shared;
+    shared = SharedTransaction.NONE;
+    Listening.tell(() -> with.ended(ending));
   }
 
   <T> void beforeCommit(ClosingWork<T> work, T item) {

@@ -1,5 +1,6 @@
 package dev.lockstep.tx;
 
+import java.sql.Connection;
 import java.util.Optional;
 import javax.sql.DataSource;
 
@@ -19,4 +20,12 @@ public interface HostTransactions {
    * framework has a connection for this thread.
    */
   Optional<HostTransaction> current(DataSource dataSource);
+
+  /**
+   * Tells the framework of a transaction that a Transactor has begun on this thread, so that the
+   * framework's own code joins it.
+   */
+  default SharedTransaction share(DataSource dataSource, Connection connection) {
+    return SharedTransaction.NONE;
+  }
 }

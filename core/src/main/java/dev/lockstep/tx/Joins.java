@@ -58,6 +58,24 @@ final class Joins {
     }
   }
 
+  /** Runs work in our own transaction, which the framework's code joins. */
+  <T> T shared(TxWork<T> work) throws SQLException {
+    CurrentTransaction transaction = Objects.requireNonNull(current.get());
+    Connection connection = transaction.exchange.connection();
+    SharedTransaction shared = hosts.share(dataSource, connection);
+    if (shared == SharedTransaction.NONE) {
+      return work.run(connection);
+    }
+    transaction.share(shared);
+    try {
+      T result = work.run(connection);
+      shared.beforeCommit();
+      return result;
+    } finally {
+      shared.leave();
+    }
+  }
+
   /** Runs work on a connection whose transaction others end. */
   <T> T joinOn(
       Connection connection, @Nullable HostTransaction host, String doing, TxWork<T> work) {

@@ -175,11 +175,7 @@ public final class Transactor {
       return Joins.joinCurrent(transaction, options, work);
     }
     return host == null
-        ? fresh(
-            options,
-            exchange -> work.run(exchange.connection()),
-            null,
-            EarlierAttempts.Report.whole())
+        ? fresh(options, exchange -> joins.shared(work), null, EarlierAttempts.Report.whole())
         : joins.joinHost(host, options, work);
   }
 
@@ -193,11 +189,7 @@ public final class Transactor {
     requireNonNull(work, "work is null");
     requireNonNull(lookup, "lookup is null; leave it out to have none");
     requireOutermost(options);
-    return fresh(
-        options,
-        exchange -> work.run(exchange.connection()),
-        lookup,
-        EarlierAttempts.Report.whole());
+    return fresh(options, exchange -> joins.shared(work), lookup, EarlierAttempts.Report.whole());
   }
 
   /**
@@ -317,7 +309,12 @@ public final class Transactor {
         exchange -> {
           CurrentTransaction own = CurrentTransaction.own(exchange, options);
           last.set(own);
-          return joins.runIn(own, work);
+          try {
+            return joins.runIn(own, work);
+          } catch (Throwable e) {
+            own.ended(SharedTransaction.Ending.ROLLED_BACK);
+            throw e;
+          }
         };
     R result = new Attempts<>(connections, options, listener, watch, tracked, lookup, report).run();
     requireNonNull(last.get(), "no attempt").committed();
