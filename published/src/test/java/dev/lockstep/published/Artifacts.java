@@ -9,7 +9,15 @@ import java.util.List;
 final class Artifacts {
   /** The folders of the modules with a jar. */
   static final List<String> JARS =
-      List.of("core", "cron", "kafka", "postgres", "broker", "testkit");
+      List.of(
+          "core",
+          "cron",
+          "kafka",
+          "spring",
+          "spring-boot-starter",
+          "postgres",
+          "broker",
+          "testkit");
 
   static final String BOM = "bom";
 
