@@ -1,12 +1,9 @@
 package dev.lockstep.job;
 
 import dev.lockstep.job.ClaimResults.Held;
-import dev.lockstep.job.RowLocks.JobKey;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
-import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -44,12 +41,6 @@ final class ClaimExpiry {
       JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id\
       """;
   private static final String FREE_JOBS = JOBS + " FOR UPDATE OF j SKIP LOCKED";
-
-  private static final String COUNT =
-      """
-      UPDATE lockstep.job j SET attempts = j.attempts + 1, version = j.version + 1
-      FROM unnest(?, ?) AS x (shard, id) WHERE j.shard = x.shard AND j.id = x.id\
-      """;
 
   private static final String END_CLAIMS =
       """
@@ -102,8 +93,9 @@ final class ClaimExpiry {
         look.query(
             EXPIRED.formatted(queue.isPresent() ? " AND c.queue = ?" : ""),
             row -> {
-              versions.put(id(row), row.getInt(2));
-              return id(row);
+              JobId id = JobId.read(row);
+              versions.put(id, row.getInt(2));
+              return id;
             },
             parameters.toArray());
     look.send();
@@ -116,8 +108,8 @@ final class ClaimExpiry {
   private int expire(Map<JobId, Integer> versions) throws SQLException {
     List<JobId> over = new ArrayList<>(versions.keySet());
     RoundTrip look = new RoundTrip(connection);
-    Rows<JobId> there = look.query(JOBS, ClaimExpiry::id, which(over));
-    Rows<Held> free = look.query(FREE_JOBS, Held::read, which(over));
+    Rows<JobId> there = look.query(JOBS, JobId::read, JobId.arrays(over));
+    Rows<Held> free = look.query(FREE_JOBS, Held::read, JobId.arrays(over));
     look.send();
     Set<JobId> locked = new HashSet<>(there.list());
     // A job changed since it was claimed loses its claim but keeps its attempt count.
@@ -128,48 +120,14 @@ final class ClaimExpiry {
         jobs.add(job);
       }
     }
-    locked.addAll(lockedKeys(jobs));
+    UnreportedJobs unreported = new UnreportedJobs(connection, ids, false, UNANSWERED);
+    locked.addAll(unreported.locked(jobs));
     over.removeAll(locked);
     jobs.removeIf(job -> locked.contains(job.id()));
-    write(over, jobs);
+    RoundTrip write = new RoundTrip(connection);
+    write.update(END_CLAIMS, JobId.arrays(over));
+    unreported.count(write, jobs);
+    write.send();
     return over.size();
-  }
-
-  private Set<JobId> lockedKeys(List<Held> jobs) throws SQLException {
-    List<JobKey> keys =
-        jobs.stream()
-            .filter(Held::hasItsLastAttempt)
-            .flatMap(
-                job ->
-                    Optional.ofNullable(job.uniqueKey())
-                        .map(key -> new JobKey(job.id(), job.queue(), key))
-                        .stream())
-            .toList();
-    return new RowLocks(connection, ids).lockedKeys(keys);
-  }
-
-  private void write(List<JobId> over, List<Held> jobs) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    trip.update(END_CLAIMS, which(over));
-    jobs.forEach(job -> AttemptTable.record(trip, job.id(), UNANSWERED));
-    trip.update(
-        COUNT, which(jobs.stream().filter(j -> !j.hasItsLastAttempt()).map(Held::id).toList()));
-    List<Held> dying = jobs.stream().filter(Held::hasItsLastAttempt).toList();
-    if (!dying.isEmpty()) {
-      ClaimResults.makeDead(trip, dying.stream().map(Held::id).toList(), 1, UNANSWERED);
-    }
-    dying.forEach(job -> ResultBatch.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
-    trip.send();
-  }
-
-  private static Object[] which(List<JobId> jobs) {
-    return new Object[] {
-      SqlArray.smallints(jobs.stream().map(id -> (short) id.shard()).toList()),
-      SqlArray.uuids(jobs.stream().map(JobId::value).toList())
-    };
-  }
-
-  private static JobId id(ResultSet row) throws SQLException {
-    return new JobId(row.getObject(1, UUID.class));
   }
 }

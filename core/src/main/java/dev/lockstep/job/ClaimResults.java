@@ -76,43 +76,19 @@ final class ClaimResults {
       RETURNING c.queue\
       """;
 
-  private static final String DELETE = "DELETE FROM lockstep.job WHERE shard = ? AND id = ?";
+  private static final String DELETE = "DELETE FROM lockstep.job j WHERE j.shard = ? AND j.id = ?";
 
-  private static final String DELETE_TO_HISTORY =
-      """
-      WITH gone AS (DELETE FROM lockstep.job WHERE shard = ? AND id = ? RETURNING *)
-      INSERT INTO lockstep.job_history
-        (shard, id, queue, kind, payload, attempts, due, finished_at)
-      SELECT shard, id, queue, kind, payload, attempts, due, now() FROM gone\
-      """;
+  private static final String DELETE_TO_HISTORY = History.keep(DELETE);
 
-  private static final String MAKE_DEAD =
-      """
-      WITH gone AS (
-        DELETE FROM lockstep.job j USING unnest(?, ?) AS x (shard, id)
-        WHERE j.shard = x.shard AND j.id = x.id RETURNING j.*)
-      INSERT INTO lockstep.job_dead
-        (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
-         crashes, version, reason, died_at, planned)
-      SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
-             attempts + ?, crashes, version + 1, ?, now(),
-             coalesce(planned, due) FROM gone\
-      """;
-
-  // In an ordered lane (limit 1) the job keeps its place; only wait_until changes.
   private static final String AGAIN =
       """
       UPDATE lockstep.job j
-      SET due = CASE WHEN j.lane_limit = 1 THEN j.due ELSE x.at END,
-          wait_until = CASE WHEN j.lane_limit = 1 THEN x.at END,
-          planned = coalesce(j.planned, j.due),
-          attempts = j.attempts + x.failed, version = j.version + 1
+      SET %s
       FROM (SELECT clock_timestamp() + ? * interval '1 millisecond' AS at, ?::int AS failed) x
       WHERE j.shard = ? AND j.id = ?
       RETURNING x.at\
-      """;
-
-  private static final String HINT = "SELECT pg_notify(?, ?)";
+      """
+          .formatted(ResultBatch.DUE_AGAIN);
 
   private final Connection connection;
   private final JobsConfig config;
@@ -200,7 +176,7 @@ final class ClaimResults {
     if (failed > 0) {
       AttemptTable.record(trip, job.id(), text);
     }
-    makeDead(trip, List.of(job.id()), failed, text);
+    DeadLetters.make(trip, List.of(job.id()), failed, 0, text);
     endClaim(trip, job, true);
     trip.send();
     return new ClaimEnd.Recorded(JobState.DEAD, Optional.empty());
@@ -292,19 +268,8 @@ final class ClaimResults {
     trip.send();
   }
 
-  static void makeDead(RoundTrip trip, List<JobId> jobs, int failed, String reason) {
-    trip.update(
-        MAKE_DEAD,
-        SqlArray.smallints(jobs.stream().map(id -> (short) id.shard()).toList()),
-        SqlArray.uuids(jobs.stream().map(JobId::value).toList()),
-        failed,
-        reason);
-  }
-
   private void hint(RoundTrip trip, String queue) {
-    if (config.hints()) {
-      trip.query(HINT, row -> true, JobsConfig.CHANNEL, queue);
-    }
+    JobChanges.hint(trip, config, queue);
   }
 
   private static Object[] key(ClaimToken token, String claimer) {

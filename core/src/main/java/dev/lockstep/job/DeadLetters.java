@@ -10,11 +10,29 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** Replays and removes dead letters, on the caller's connection. The caller commits. */
+/** Makes, replays and removes dead letters, on the caller's connection. The caller commits. */
 final class DeadLetters {
+  private static final String MAKE =
+      """
+      WITH gone AS (
+      %s
+      RETURNING j.*)
+      INSERT INTO lockstep.job_dead
+        (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
+         crashes, version, reason, died_at, planned)
+      SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
+             attempts + ?, crashes + ?, version + 1, ?, now(), coalesce(planned, due) FROM gone""";
+
+  private static final String MAKE_ALL =
+      make(
+          """
+          DELETE FROM lockstep.job j USING unnest(?, ?) AS x (shard, id)
+          WHERE j.shard = x.shard AND j.id = x.id""");
+
   // Skips dead letters that another transaction is replaying or removing. Recorded attempts stay;
   // the job's own attempt count restarts, so it gets all its attempts again.
   private static final String REPLAY =
@@ -59,6 +77,35 @@ final class DeadLetters {
   DeadLetters(Connection connection, JobsConfig config) {
     this.connection = connection;
     this.config = config;
+  }
+
+  /**
+   * The statement that makes dead letters of live jobs. Its parameters are those of {@link #bind}.
+   *
+   * @param delete deletes the jobs from {@code lockstep.job j}, without RETURNING
+   */
+  static String make(String delete) {
+    return MAKE.formatted(delete);
+  }
+
+  /**
+   * The parameters of {@link #make}.
+   *
+   * @param delete the parameters of the delete
+   * @param failed how many attempts to count now
+   * @param crashes how many crashes to count now
+   */
+  static Object[] bind(Object[] delete, int failed, int crashes, String reason) {
+    Object[] all = Arrays.copyOf(delete, delete.length + 3);
+    all[delete.length] = failed;
+    all[delete.length + 1] = crashes;
+    all[delete.length + 2] = reason;
+    return all;
+  }
+
+  /** Adds the statement that makes dead letters of jobs whose rows the caller has locked. */
+  static void make(RoundTrip trip, List<JobId> jobs, int failed, int crashes, String reason) {
+    trip.update(MAKE_ALL, bind(JobId.arrays(jobs), failed, crashes, reason));
   }
 
   /** Brings dead letters back; returns how many. */

@@ -46,6 +46,15 @@ final class History {
   // Time to scan the default partition, usually empty, under its lock.
   private static final Duration LONGEST_STEP = Duration.ofSeconds(2);
 
+  private static final String KEEP =
+      """
+      WITH gone AS (
+      %s
+      RETURNING j.*)
+      INSERT INTO lockstep.job_history
+        (shard, id, queue, kind, payload, attempts, due, finished_at)
+      SELECT shard, id, queue, kind, payload, attempts, due, now() FROM gone""";
+
   private static final String TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date";
   private static final String DAYS =
       """
@@ -80,6 +89,15 @@ final class History {
             .withLockTimeout(LOCK_WAIT)
             .withStatementTimeout(LONGEST_STEP);
     this.keepDays = keepDays;
+  }
+
+  /**
+   * The statement that moves done jobs to the history, with the parameters of the delete.
+   *
+   * @param delete deletes the jobs from {@code lockstep.job j}, without RETURNING
+   */
+  static String keep(String delete) {
+    return KEEP.formatted(delete);
   }
 
   private record State(LocalDate today, List<String> days) {}

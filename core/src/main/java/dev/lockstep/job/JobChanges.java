@@ -8,7 +8,6 @@ import dev.lockstep.shard.ShardCount;
 import dev.lockstep.sql.LockOrder;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
-import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -247,10 +246,7 @@ final class JobChanges {
       gone.addAll(delete(DISCARD_ALL.formatted(filter.sql()), filter, limit - gone.size()));
     }
     RoundTrip after = new RoundTrip(connection);
-    after.update(
-        FORGET_ALL_ATTEMPTS,
-        SqlArray.smallints(gone.stream().map(job -> (short) job.id().shard()).toList()),
-        SqlArray.uuids(gone.stream().map(job -> job.id().value()).toList()));
+    after.update(FORGET_ALL_ATTEMPTS, JobId.arrays(gone.stream().map(Deleted::id).toList()));
     // In the order in which batches claim keys, so that the two cannot deadlock.
     gone.stream()
         .filter(job -> job.uniqueKey() != null)

@@ -1,5 +1,9 @@
 package dev.lockstep.job;
 
+import dev.lockstep.sql.SqlArray;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
 import java.util.UUID;
 
 /**
@@ -21,6 +25,19 @@ public record JobId(UUID value) implements Comparable<JobId> {
    */
   public static JobId of(String text) {
     return new JobId(UUID.fromString(text));
+  }
+
+  /** Reads the id in a row's first column. */
+  static JobId read(ResultSet row) throws SQLException {
+    return new JobId(row.getObject(1, UUID.class));
+  }
+
+  /** The parameters of {@code unnest(?, ?) AS x (shard, id)}. */
+  static Object[] arrays(Collection<JobId> jobs) {
+    return new Object[] {
+      SqlArray.smallints(jobs.stream().map(id -> (short) id.shard()).toList()),
+      SqlArray.uuids(jobs.stream().map(JobId::value).toList())
+    };
   }
 
   int shard() {

@@ -259,9 +259,7 @@ final class JobReads {
               trip.query(
                   VERSIONS,
                   Version::read,
-                  SqlArray.smallints(
-                      tasks.stream().map(task -> (short) task.row.id().shard()).toList()),
-                  SqlArray.uuids(tasks.stream().map(task -> task.row.id().value()).toList()));
+                  JobId.arrays(tasks.stream().map(task -> task.row.id()).toList()));
           trip.send();
           Set<Version> found = new HashSet<>(rows.list());
           return tasks.stream()

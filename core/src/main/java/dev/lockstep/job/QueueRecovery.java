@@ -1,16 +1,13 @@
 package dev.lockstep.job;
 
 import dev.lockstep.job.ClaimResults.Held;
-import dev.lockstep.job.RowLocks.JobKey;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
@@ -37,14 +34,6 @@ final class QueueRecovery {
       SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
       FROM lockstep.job j WHERE j.queue = ? AND j.keeper IS NOT NULL AND j.keeper = ANY (?)
       ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED\
-      """;
-
-  // The new version fences off the old worker's result, even where the row was its lease.
-  private static final String COUNT =
-      """
-      UPDATE lockstep.job j
-      SET crashes = j.crashes + 1, attempts = j.attempts + 1, keeper = NULL, version = j.version + 1
-      FROM unnest(?, ?) AS x (shard, id) WHERE j.shard = x.shard AND j.id = x.id\
       """;
 
   private static final String FORGET =
@@ -84,34 +73,11 @@ final class QueueRecovery {
     look.update(FORGET, queue, members);
     Rows<Held> unlocked = look.query(UNLOCKED, Held::read, queue, members, BATCH);
     look.send();
-    write(unlocked.list());
-  }
-
-  private void write(List<Held> jobs) throws SQLException {
-    List<Held> counted = new ArrayList<>(jobs);
-    List<Held> dying = new ArrayList<>(jobs.stream().filter(Held::hasItsLastAttempt).toList());
-    counted.removeAll(dying);
-    Set<JobId> locked =
-        new RowLocks(connection, ids)
-            .lockedKeys(dying.stream().flatMap(job -> key(job).stream()).toList());
-    dying.removeIf(job -> locked.contains(job.id()));
-    RoundTrip trip = new RoundTrip(connection);
-    counted.forEach(job -> AttemptTable.record(trip, job.id(), ShardRecovery.CUT_OFF));
-    dying.forEach(job -> AttemptTable.record(trip, job.id(), ShardRecovery.CUT_OFF));
-    if (!counted.isEmpty()) {
-      trip.update(
-          COUNT,
-          SqlArray.smallints(counted.stream().map(job -> (short) job.id().shard()).toList()),
-          SqlArray.uuids(counted.stream().map(job -> job.id().value()).toList()));
-    }
-    if (!dying.isEmpty()) {
-      ClaimResults.makeDead(trip, dying.stream().map(Held::id).toList(), 1, ShardRecovery.CUT_OFF);
-    }
-    dying.forEach(job -> ResultBatch.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
-    trip.send();
-  }
-
-  private static Optional<JobKey> key(Held job) {
-    return Optional.ofNullable(job.uniqueKey()).map(key -> new JobKey(job.id(), job.queue(), key));
+    UnreportedJobs unreported = new UnreportedJobs(connection, ids, true, ShardRecovery.CUT_OFF);
+    Set<JobId> locked = unreported.locked(unlocked.list());
+    RoundTrip write = new RoundTrip(connection);
+    unreported.count(
+        write, unlocked.list().stream().filter(job -> !locked.contains(job.id())).toList());
+    write.send();
   }
 }

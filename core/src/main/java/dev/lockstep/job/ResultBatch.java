@@ -6,7 +6,6 @@ import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import dev.lockstep.sql.StorableText;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,7 +14,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,41 +42,36 @@ final class ResultBatch {
       RETURNING j.id""";
 
   private static final String DELETE_TO_HISTORY =
-      """
-      WITH gone AS (
-        DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
-        WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s
-        RETURNING j.*)
-      INSERT INTO lockstep.job_history
-        (shard, id, queue, kind, payload, attempts, due, finished_at)
-      SELECT shard, id, queue, kind, payload, attempts, due, now() FROM gone
-      RETURNING id""";
+      History.keep(
+              """
+          DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
+          WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s""")
+          + " RETURNING id";
 
   private static final String DELETE_TO_DEAD =
-      """
-      WITH gone AS (
-        DELETE FROM lockstep.job j
-        WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s
-        RETURNING j.*)
-      INSERT INTO lockstep.job_dead
-        (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
-         crashes, version, reason, died_at, planned)
-      SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
-             attempts + ?, crashes, version + 1, ?, now(),
-             coalesce(planned, due) FROM gone
-      RETURNING id""";
+      DeadLetters.make(
+              """
+          DELETE FROM lockstep.job j
+          WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s""")
+          + " RETURNING id";
 
   // In an ordered lane (limit 1) the job keeps its place; only wait_until changes.
+  static final String DUE_AGAIN =
+      """
+      due = CASE WHEN j.lane_limit = 1 THEN j.due ELSE x.at END,
+          wait_until = CASE WHEN j.lane_limit = 1 THEN x.at END,
+          planned = coalesce(j.planned, j.due),
+          attempts = j.attempts + x.failed, version = j.version + 1\
+      """;
+
   private static final String AGAIN =
       """
       UPDATE lockstep.job j
-      SET due = CASE WHEN j.lane_limit = 1 THEN j.due ELSE now() + x.ms * interval '1 millisecond' END,
-          wait_until = CASE WHEN j.lane_limit = 1 THEN now() + x.ms * interval '1 millisecond' END,
-          planned = coalesce(j.planned, j.due),
-          attempts = j.attempts + x.failed, keeper = NULL, version = j.version + 1
-      FROM (SELECT ?::bigint AS ms, ?::int AS failed) x
-      WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s
-      RETURNING j.id""";
+      SET keeper = NULL, %s
+      FROM (SELECT now() + ?::bigint * interval '1 millisecond' AS at, ?::int AS failed) x
+      WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %%s
+      RETURNING j.id"""
+          .formatted(DUE_AGAIN);
 
   private static final String FREE_KEY =
       """
@@ -120,7 +113,7 @@ final class ResultBatch {
     Rows<JobId> locked =
         trip.query(
             fence.in(LOCK),
-            ResultBatch::id,
+            JobId::read,
             fence.bind(fence.shard(), row.id().value(), row.version()));
     trip.send();
     return !locked.list().isEmpty();
@@ -215,7 +208,7 @@ final class ResultBatch {
     }
     return trip.query(
         fence.in(DELETE_BY_PLACE),
-        ResultBatch::id,
+        JobId::read,
         fence.bind(
             SqlArray.ctids(rows.stream().map(JobRow::place).toList()),
             fence.shard(),
@@ -227,27 +220,24 @@ final class ResultBatch {
   private static Rows<JobId> delete(
       RoundTrip trip, ResultFence fence, String statement, List<JobRow> rows) {
     return trip.query(
-        fence.in(statement),
-        ResultBatch::id,
-        fence.bind(uuids(rows), versions(rows), fence.shard()));
+        fence.in(statement), JobId::read, fence.bind(uuids(rows), versions(rows), fence.shard()));
   }
 
   private static Rows<JobId> again(RoundTrip trip, ResultFence fence, JobResult one) {
     int failed = one.outcome() instanceof Outcome.Retry ? 1 : 0;
     return trip.query(
         fence.in(AGAIN),
-        ResultBatch::id,
+        JobId::read,
         fence.bind(
             one.againMs(), failed, fence.shard(), one.row().id().value(), one.row().version()));
   }
 
   private Rows<JobId> dead(RoundTrip trip, ResultFence fence, JobResult one, String reason) {
     Object[] fenced = fence.bind(fence.shard(), one.row().id().value(), one.row().version());
-    Object[] all = new Object[fenced.length + 2];
-    System.arraycopy(fenced, 0, all, 0, fenced.length);
-    all[fenced.length] = one.outcome() instanceof Outcome.Retry ? 1 : 0;
-    all[fenced.length + 1] = StorableText.of(reason, config.maxErrorLength());
-    return trip.query(fence.in(DELETE_TO_DEAD), ResultBatch::id, all);
+    int failed = one.outcome() instanceof Outcome.Retry ? 1 : 0;
+    String text = StorableText.of(reason, config.maxErrorLength());
+    return trip.query(
+        fence.in(DELETE_TO_DEAD), JobId::read, DeadLetters.bind(fenced, failed, 0, text));
   }
 
   /** Writes what few jobs need: attempts, unique keys, marks, straggler records. */
@@ -318,10 +308,6 @@ final class ResultBatch {
     if (uniqueKey != null) {
       trip.update(FREE_KEY, (short) ids.shardOf(queue, uniqueKey), queue, uniqueKey, id.value());
     }
-  }
-
-  private static JobId id(ResultSet row) throws SQLException {
-    return new JobId(row.getObject(1, UUID.class));
   }
 
   private static SqlArray uuids(List<JobRow> rows) {

@@ -5,13 +5,11 @@ import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
@@ -90,11 +88,9 @@ final class RowLocks {
   // later.
 
   private static Supplier<Set<JobId>> jobs(RoundTrip trip, List<JobRow> rows) {
-    Object[] which = {
-      SqlArray.smallints(rows.stream().map(row -> (short) row.id().shard()).toList()), uuids(rows)
-    };
-    Rows<JobId> there = trip.query(JOBS, RowLocks::id, which);
-    Rows<JobId> free = trip.query(FREE_JOBS, RowLocks::id, which);
+    Object[] which = JobId.arrays(rows.stream().map(JobRow::id).toList());
+    Rows<JobId> there = trip.query(JOBS, JobId::read, which);
+    Rows<JobId> free = trip.query(FREE_JOBS, JobId::read, which);
     return () -> without(there, free);
   }
 
@@ -109,8 +105,8 @@ final class RowLocks {
       SqlArray.texts(keys.stream().map(JobKey::key).toList()),
       SqlArray.uuids(keys.stream().map(one -> one.id().value()).toList())
     };
-    Rows<JobId> there = trip.query(KEYS, RowLocks::id, which);
-    Rows<JobId> free = trip.query(FREE_KEYS, RowLocks::id, which);
+    Rows<JobId> there = trip.query(KEYS, JobId::read, which);
+    Rows<JobId> free = trip.query(FREE_KEYS, JobId::read, which);
     return () -> without(there, free);
   }
 
@@ -118,13 +114,5 @@ final class RowLocks {
     Set<JobId> left = new HashSet<>(all.list());
     some.list().forEach(left::remove);
     return left;
-  }
-
-  private static SqlArray uuids(List<JobRow> rows) {
-    return SqlArray.uuids(rows.stream().map(row -> row.id().value()).toList());
-  }
-
-  private static JobId id(ResultSet row) throws SQLException {
-    return new JobId(row.getObject(1, UUID.class));
   }
 }

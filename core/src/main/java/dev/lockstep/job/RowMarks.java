@@ -9,7 +9,6 @@ import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 
 /**
  * Sets and clears marks, in the caller's transaction. A mark (column {@code keeper}) names the node
@@ -61,7 +60,7 @@ final class RowMarks {
     Rows<JobId> marked =
         trip.query(
             MARK,
-            row -> new JobId(row.getObject(1, UUID.class)),
+            JobId::read,
             lease.fenced(
                 lease.member(),
                 SqlArray.uuids(tasks.stream().map(task -> task.row.id().value()).toList()),

@@ -9,11 +9,9 @@ import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -92,20 +90,13 @@ final class ShardRecovery {
           .formatted(Lease.FENCE);
 
   private static final String MAKE_DEAD =
-      """
-      WITH gone AS (
-        DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
-        WHERE j.shard = ? AND j.id = x.id AND j.version = x.version
-          AND (j.crashes + 1 >= ? OR j.attempts + 1 >= j.max_attempts) AND %s
-        RETURNING j.*)
-      INSERT INTO lockstep.job_dead
-        (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
-         crashes, version, reason, died_at, planned)
-      SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
-             attempts + 1, crashes + 1, version + 1, ?, now(),
-             coalesce(planned, due) FROM gone
-      RETURNING id"""
-          .formatted(Lease.FENCE);
+      DeadLetters.make(
+              """
+          DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
+          WHERE j.shard = ? AND j.id = x.id AND j.version = x.version
+            AND (j.crashes + 1 >= ? OR j.attempts + 1 >= j.max_attempts) AND %s"""
+                  .formatted(Lease.FENCE))
+          + " RETURNING id";
 
   static final String CUT_OFF = "Its worker died or lost its lease while the job ran";
 
@@ -206,12 +197,9 @@ final class ShardRecovery {
     SqlArray versions = SqlArray.integers(lost.stream().map(JobRow::version).toList());
     short shard = (short) lease.shard();
     lease.bound(trip);
-    Rows<JobId> counted =
-        trip.query(COUNT, ShardRecovery::id, lease.fenced(uuids, versions, shard, maxCrashes));
     Object[] fenced = lease.fenced(uuids, versions, shard, maxCrashes);
-    Object[] withReason = Arrays.copyOf(fenced, fenced.length + 1);
-    withReason[fenced.length] = CUT_OFF;
-    Rows<JobId> dead = trip.query(MAKE_DEAD, ShardRecovery::id, withReason);
+    Rows<JobId> counted = trip.query(COUNT, JobId::read, fenced);
+    Rows<JobId> dead = trip.query(MAKE_DEAD, JobId::read, DeadLetters.bind(fenced, 1, 1, CUT_OFF));
     trip.send();
     RoundTrip after = new RoundTrip(connection);
     counted.list().forEach(id -> AttemptTable.record(after, id, CUT_OFF));
@@ -220,9 +208,5 @@ final class ShardRecovery {
         .filter(row -> dead.list().contains(row.id()))
         .forEach(row -> ResultBatch.freeKey(after, ids, row));
     after.send();
-  }
-
-  private static JobId id(ResultSet row) throws SQLException {
-    return new JobId(row.getObject(1, UUID.class));
   }
 }
