@@ -1,7 +1,6 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
-import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
@@ -45,15 +44,7 @@ final class StragglerClaims {
    * Reads the claims on these shards. An expired claim stays listed until its attempt is counted.
    */
   List<Straggler> read(Collection<Lease> leases) {
-    return transactor.call(
-        options.asReadOnly(),
-        connection ->
-            RoundTrip.list(
-                connection,
-                READ,
-                Straggler::read,
-                SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList()),
-                SqlArray.texts(queues)));
+    return Straggler.list(transactor, options, READ, leases, SqlArray.texts(queues));
   }
 
   /**

@@ -125,14 +125,7 @@ final class StragglerTable {
 
   /** Reads the records of these shards. */
   List<Straggler> read(Collection<Lease> leases) {
-    return transactor.call(
-        options.asReadOnly(),
-        connection ->
-            RoundTrip.list(
-                connection,
-                READ,
-                Straggler::read,
-                SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList())));
+    return Straggler.list(transactor, options, READ, leases);
   }
 
   /** Removes records of dead nodes. */
