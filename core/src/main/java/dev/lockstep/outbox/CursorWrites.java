@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -111,24 +112,15 @@ final class CursorWrites {
   }
 
   private Rows<Integer> advance(List<Write> writes) {
-    List<CursorPosition> to = writes.stream().map(write -> write.progress().reached()).toList();
-    return trip.query(
-        ADVANCE,
-        row -> row.getInt(1),
-        fenced(
-            SqlArray.integers(writes.stream().map(Write::sink).toList()),
-            SqlArray.integers(writes.stream().map(Write::version).toList()),
-            SqlArray.bigints(writes.stream().map(w -> w.progress().delivered()).toList()),
-            new SqlArray(
-                "pg_snapshot", to.stream().map(CursorPosition::done).toArray(String[]::new)),
-            new SqlArray(
-                "pg_snapshot", to.stream().map(CursorPosition::target).toArray(String[]::new)),
-            new SqlArray("xid8", to.stream().map(CursorPosition::ord).toArray(String[]::new)),
-            SqlArray.bigints(to.stream().map(CursorPosition::id).toList()),
-            SqlArray.bigints(to.stream().map(CursorPosition::replaySeq).toList()),
-            new SqlArray(
-                "pg_snapshot", to.stream().map(CursorPosition::replayTo).toArray(String[]::new)),
-            (short) lease.shard()));
+    List<Object> values = new ArrayList<>();
+    values.add(SqlArray.integers(writes.stream().map(Write::sink).toList()));
+    values.add(SqlArray.integers(writes.stream().map(Write::version).toList()));
+    values.add(SqlArray.bigints(writes.stream().map(w -> w.progress().delivered()).toList()));
+    Collections.addAll(
+        values,
+        CursorPosition.arrays(writes.stream().map(write -> write.progress().reached()).toList()));
+    values.add((short) lease.shard());
+    return trip.query(ADVANCE, row -> row.getInt(1), fenced(values.toArray()));
   }
 
   private void block(List<Row> rows, long nowNanos) {

@@ -52,10 +52,8 @@ final class DumpConversion {
        FROM lockstep.outbox_cursor c JOIN lockstep.outbox_sink k ON k.id = c.sink
        WHERE c.part = e.part AND k.stream = e.stream
          AND NOT (e.xmin = xid(e.xid) OR e.xid BETWEEN ?::text::xid8 AND ?::text::xid8)
-         AND (pg_visible_in_snapshot(e.xid, c.done)
-              OR (c.target IS NOT NULL AND pg_visible_in_snapshot(e.xid, c.target)
-                  AND (e.ord, e.id) <= (c.ord, c.id))
-              OR (e.seq < c.replay_seq AND pg_visible_in_snapshot(e.xid, c.replay_to))))""";
+         AND %s)"""
+          .formatted(CursorPosition.PASSED);
   private static final String SETS =
       """
       SELECT x.had_by FROM (SELECT %s AS had_by FROM lockstep.outbox_event e) x

@@ -54,13 +54,11 @@ final class OperatorActions {
           SELECT e.seq, e.ord FROM lockstep.outbox_cursor c, lockstep.outbox_event e
           WHERE c.part = f.part AND c.sink = f.sink
             AND e.part = f.part AND e.stream = ? AND e.key = f.key AND e.seq < f.seq
-            AND e.ord >= pg_snapshot_xmin(c.done) AND NOT pg_visible_in_snapshot(e.xid, c.done)
-            AND (c.target IS NULL OR (e.ord, e.id) > (c.ord, c.id)
-                 OR NOT pg_visible_in_snapshot(e.xid, c.target))
-            AND (e.seq >= c.replay_seq OR NOT pg_visible_in_snapshot(e.xid, c.replay_to))
+            AND e.ord >= pg_snapshot_xmin(c.done) AND NOT %s
           ORDER BY e.seq LIMIT 1) a ON true
       ON CONFLICT (part, sink, key) DO UPDATE SET seq = LEAST(o.seq, ?),
-        ord = LEAST(o.ord, ?::xid8), attempts = 0, retry_at = now(), version = o.version + 1""";
+        ord = LEAST(o.ord, ?::xid8), attempts = 0, retry_at = now(), version = o.version + 1"""
+          .formatted(CursorPosition.PASSED);
 
   // Restarts at the oldest kept event. Events not delivered yet are delivered whatever their
   // sequence, or the key would have a gap. If two replays overlap, the lower sequence counts.

@@ -39,17 +39,12 @@ final class Queries {
         JOIN lockstep.outbox_stream s ON s.id = k.stream
         JOIN lockstep.outbox_cursor c ON c.sink = k.id
         CROSS JOIN LATERAL (
-          SELECT COALESCE((SELECT x FROM pg_snapshot_xip(c.done) x
-                           WHERE pg_visible_in_snapshot(x, pg_current_snapshot())
-                           ORDER BY x LIMIT 1), pg_snapshot_xmax(c.done)) AS start) b
+          SELECT %s AS start) b
         CROSS JOIN LATERAL (
           SELECT count(*) AS events, min(r.appended_at) AS oldest
           FROM (SELECT e.appended_at FROM lockstep.outbox_event e
                 WHERE e.part = c.part AND e.stream = k.stream AND e.ord >= b.start
-                  AND NOT pg_visible_in_snapshot(e.xid, c.done)
-                  AND (c.target IS NULL OR (e.ord, e.id) > (c.ord, c.id)
-                       OR NOT pg_visible_in_snapshot(e.xid, c.target))
-                  AND (e.seq >= c.replay_seq OR NOT pg_visible_in_snapshot(e.xid, c.replay_to))
+                  AND NOT %s
                   AND NOT EXISTS (SELECT 1 FROM lockstep.outbox_parked p
                                   WHERE p.part = c.part AND p.sink = k.id AND p.key = e.key)
                 ORDER BY e.ord, e.id LIMIT ?) r) w
@@ -68,8 +63,9 @@ final class Queries {
             JOIN lockstep.outbox_key o
               ON o.part = p.part AND o.stream = k.stream AND o.key = p.key
           WHERE p.part = c.part AND p.sink = k.id) p
-      %s
-      GROUP BY s.name, k.name ORDER BY s.name, k.name""";
+      %%s
+      GROUP BY s.name, k.name ORDER BY s.name, k.name"""
+          .formatted(CursorPosition.start("pg_current_snapshot()"), CursorPosition.PASSED);
   private static final String ALL_LAGS = LAGS.formatted("");
   private static final String LAGS_OF = LAGS.formatted("WHERE s.name = ?");
 

@@ -78,18 +78,19 @@ final class Segments {
       FROM lockstep.outbox_sink k
         JOIN lockstep.outbox_stream s ON s.id = k.stream
         JOIN lockstep.outbox_cursor c ON c.sink = k.id
-        JOIN lockstep.%s e ON e.part = c.part AND e.stream = k.stream
+        JOIN lockstep.%%s e ON e.part = c.part AND e.stream = k.stream
         LEFT JOIN lockstep.outbox_parked p
           ON p.part = c.part AND p.sink = k.id AND p.key = e.key AND p.seq <= e.seq
       WHERE k.give_up_after IS NOT NULL
-        AND (NOT pg_visible_in_snapshot(e.xid, c.done) OR p.key IS NOT NULL)
+        AND (p.key IS NOT NULL OR NOT %s)
         -- Only sinks that are not past the segment: usually none, and then no event is read.
         AND k.id = ANY (ARRAY(
           SELECT b.sink FROM lockstep.outbox_cursor b, lockstep.outbox_segment s
           WHERE s.segment = ? AND pg_snapshot_xmin(b.done) < s.to_ord
           UNION SELECT b.sink FROM lockstep.outbox_parked b, lockstep.outbox_segment s
           WHERE s.segment = ? AND b.ord < s.to_ord))
-      GROUP BY s.name, k.name, k.give_up_after""";
+      GROUP BY s.name, k.name, k.give_up_after"""
+          .formatted(CursorPosition.PASSED);
   private static final String MARK_EMPTIED =
       "UPDATE lockstep.outbox_segment SET emptied_at = now() WHERE segment = ?";
   private static final String EMPTIED =

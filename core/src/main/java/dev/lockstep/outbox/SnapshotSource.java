@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,11 +26,8 @@ final class SnapshotSource implements EventSource {
 
   // One statement, so that everything is seen in one snapshot, which is the next position.
   //
-  // Where to begin (w.start): a transaction that ended after the last snapshot either began after
-  // it, and then all its events have ord >= that snapshot's xmax; or was running in it, and then
-  // ord is not below the lowest such id. So the range grows only in the one read after a long
-  // transaction has ended; a transaction that is still open costs nothing. No event has ord >= the
-  // xmax of a snapshot that shows it.
+  // CursorPosition.start says where to begin (w.start). No event has ord >= the xmax of a snapshot
+  // that shows it.
   //
   // A read is bounded in rows, and in bytes by the running sum. ROWS, because RANGE would search
   // for peers; there are none. The index (part, stream, ord, id) gives the order from any position,
@@ -47,10 +45,7 @@ final class SnapshotSource implements EventSource {
             ?::bigint[], ?::bigint[], ?::pg_snapshot[])
           WITH ORDINALITY c(part, stream, done, target, ord, id, replay_seq, replay_to, n)
         CROSS JOIN LATERAL (
-          SELECT COALESCE(c.target, now.s) AS target,
-            COALESCE((SELECT x FROM pg_snapshot_xip(c.done) x
-                      WHERE pg_visible_in_snapshot(x, COALESCE(c.target, now.s))
-                      ORDER BY x LIMIT 1), pg_snapshot_xmax(c.done)) AS start) w
+          SELECT COALESCE(c.target, now.s) AS target, %s AS start) w
         CROSS JOIN LATERAL (
           SELECT r.*, sum(r.bytes) OVER (ORDER BY r.ord, r.id ROWS UNBOUNDED PRECEDING) AS so_far
           FROM (SELECT e.* FROM lockstep.outbox_event e
@@ -64,7 +59,7 @@ final class SnapshotSource implements EventSource {
                   AND (e.seq >= c.replay_seq OR NOT pg_visible_in_snapshot(e.xid, c.replay_to))
                 ORDER BY e.ord, e.id LIMIT ?) r) b
       WHERE b.so_far - b.bytes < ?"""
-          .formatted(Incarnations.CURRENT);
+          .formatted(Incarnations.CURRENT, CursorPosition.start("COALESCE(c.target, now.s)"));
 
   // By key, and only events that the position has passed; later ones arrive in the normal reads.
   private static final String BACKLOG =
@@ -164,20 +159,13 @@ final class SnapshotSource implements EventSource {
   }
 
   private static Object[] parameters(List<ReadRequest> asks, int maxRows, int maxBytes) {
-    List<CursorPosition> from = asks.stream().map(ReadRequest::from).toList();
-    return new Object[] {
-      SqlArray.smallints(asks.stream().map(ReadRequest::part).toList()),
-      SqlArray.integers(asks.stream().map(ReadRequest::stream).toList()),
-      new SqlArray("pg_snapshot", from.stream().map(CursorPosition::done).toArray(String[]::new)),
-      new SqlArray("pg_snapshot", from.stream().map(CursorPosition::target).toArray(String[]::new)),
-      new SqlArray("xid8", from.stream().map(CursorPosition::ord).toArray(String[]::new)),
-      SqlArray.bigints(from.stream().map(CursorPosition::id).toList()),
-      SqlArray.bigints(from.stream().map(CursorPosition::replaySeq).toList()),
-      new SqlArray(
-          "pg_snapshot", from.stream().map(CursorPosition::replayTo).toArray(String[]::new)),
-      maxRows,
-      maxBytes
-    };
+    List<Object> all = new ArrayList<>();
+    all.add(SqlArray.smallints(asks.stream().map(ReadRequest::part).toList()));
+    all.add(SqlArray.integers(asks.stream().map(ReadRequest::stream).toList()));
+    Collections.addAll(all, CursorPosition.arrays(asks.stream().map(ReadRequest::from).toList()));
+    all.add(maxRows);
+    all.add(maxBytes);
+    return all.toArray();
   }
 
   @Override

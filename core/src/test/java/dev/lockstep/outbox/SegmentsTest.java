@@ -170,6 +170,30 @@ class SegmentsTest {
   }
 
   @Test
+  void ofASinkGivenUpWithinAStepOnlyTheEventsBehindTheStepCount() {
+    SinkSpec gone = SinkSpec.of("gone", MemorySink.TYPE, "");
+    outbox.define(post.stream, List.of(gone.givingUpAfter(Duration.ofHours(1))), "test");
+    post.append("a", "a");
+    database.query(
+        """
+        UPDATE lockstep.outbox_cursor c SET target = pg_current_snapshot(), ord = e.ord, id = e.id
+        FROM lockstep.outbox_event e
+          JOIN lockstep.outbox_stream s ON s.id = e.stream
+          JOIN lockstep.outbox_sink k ON k.stream = s.id
+        WHERE c.sink = k.id AND c.part = e.part AND e.seq = 1 AND s.name = ?
+        RETURNING c.part""",
+        row -> row.getInt(1),
+        post.stream);
+    wear.closeSegments(outbox);
+    database.execute("UPDATE lockstep.outbox_segment SET closed_at = closed_at - interval '2 h'");
+
+    outbox.maintain();
+
+    AuditEntry entry = outbox.audit(post.stream, OptionalLong.empty(), 1).get(0);
+    assertThat(entry.reason()).contains("1 events were not delivered");
+  }
+
+  @Test
   void eventsAreKeptForTheTimeConfigured() {
     Outbox keeping = outbox(Duration.ofHours(1));
     keeping.define(post.stream, List.of(), "test");
