@@ -13,7 +13,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -107,11 +106,7 @@ final class Enqueuer {
 
   long copy(Connection connection, Iterator<NewJob> jobs) throws SQLException {
     shardCount.agree(connection);
-    RoundTrip clock = new RoundTrip(connection);
-    Rows<OffsetDateTime> now =
-        clock.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class));
-    clock.send();
-    Instant at = now.list().get(0).toInstant();
+    Instant at = RoundTrip.now(connection);
     Set<String> queues = new TreeSet<>();
     long copied =
         PgDriver.copyIn(

@@ -7,7 +7,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,11 +73,7 @@ final class ScheduleTable {
   }
 
   Instant now() throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Instant> now =
-        trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
-    trip.send();
-    return now.list().get(0);
+    return RoundTrip.now(connection);
   }
 
   void insert(ScheduleId id, NewSchedule schedule, Instant now) throws SQLException {

@@ -5,6 +5,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.StringJoiner;
@@ -92,6 +94,19 @@ public final class RoundTrip {
     Rows<T> rows = new Rows<>(reader);
     statements.add(new Statement(sql, List.of(parameters), rows, meaning));
     return rows;
+  }
+
+  /** Adds a query of the time when the transaction began, by the database's clock. */
+  public Rows<Instant> now() {
+    return query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
+  }
+
+  /** Reads {@link #now()} in a round trip of its own. */
+  public static Instant now(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> now = trip.now();
+    trip.send();
+    return now.list().get(0);
   }
 
   /** Runs one query in a round trip of its own. */

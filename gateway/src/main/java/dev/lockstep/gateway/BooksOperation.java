@@ -109,8 +109,7 @@ final class BooksOperation implements Combined<String, GatewayRequest, Books, Pl
             .distinct()
             .toList();
     RoundTrip trip = exchange.trip();
-    Rows<Instant> now =
-        trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
+    Rows<Instant> now = trip.now();
     Rows<Stored> answers =
         trip.query(READ_ANSWERS, BooksOperation::readStored, SqlArray.texts(keys));
     Rows<Intent> intents =

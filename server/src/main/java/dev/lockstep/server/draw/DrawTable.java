@@ -50,8 +50,6 @@ final class DrawTable {
       SELECT campaign, frozen_at FROM lockstep_server.draw
       WHERE drawn_at IS NULL ORDER BY frozen_at LIMIT 100""";
 
-  private static final String NOW = "SELECT now()";
-
   private DrawTable() {}
 
   /** What is known of a draw, hash and beacon in hexadecimal; winners once it is complete. */
@@ -129,14 +127,6 @@ final class DrawTable {
         waiting.add(new Waiting(row.getLong(1), time(row.getObject(2, OffsetDateTime.class))));
       }
       return waiting;
-    }
-  }
-
-  static Instant now(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(NOW);
-        ResultSet row = statement.executeQuery()) {
-      row.next();
-      return time(row.getObject(1, OffsetDateTime.class));
     }
   }
 

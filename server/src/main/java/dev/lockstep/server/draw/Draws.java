@@ -23,6 +23,7 @@ import dev.lockstep.server.campaign.CampaignKind;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -176,7 +177,7 @@ public final class Draws {
                   connection,
                   campaigns.find(connection, draw.campaign()).orElseThrow(),
                   value,
-                  DrawTable.now(connection)));
+                  RoundTrip.now(connection)));
     }
     return 1;
   }

@@ -66,7 +66,8 @@ final class BeginCompanion implements Companion<Order, HoldOutcome, BeginResult>
     List<Order> orders = commands.stream().map(Accompanied::payload).toList();
     RoundTrip trip = exchange.trip();
     BatchKeys keys = new BatchKeys(once, trip, orders);
-    Rows<Instant> now = PurchaseTable.addNow(trip);
+    // Becomes the time of creation.
+    Rows<Instant> now = trip.now();
     Rows<Purchase> older =
         PurchaseTable.addFind(
             trip, campaign, orders.stream().flatMap(order -> order.olderId().stream()).toList());

@@ -6,17 +6,13 @@ import dev.lockstep.server.duty.DutyState;
 import dev.lockstep.server.reconciliation.Changes.ChangePage;
 import dev.lockstep.server.reconciliation.Changes.ChangedPool;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import dev.lockstep.tx.TxWork;
 import io.vertx.core.json.JsonObject;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -103,7 +99,7 @@ final class Look {
     }
     try {
       renewedAt = System.nanoTime();
-      Instant now = call(Look::now);
+      Instant now = call(RoundTrip::now);
       changes();
       keep(call(connection -> comparison.open(connection, MAX_AGAIN)));
       // Before long work: a campaign that gives away goods pauses first.
@@ -311,14 +307,6 @@ final class Look {
 
   private <T> T call(TxWork<T> work) {
     return transactor.call(reading, work);
-  }
-
-  private static Instant now(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Instant> now =
-        trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
-    trip.send();
-    return now.list().get(0);
   }
 
   private static boolean stopped() {

@@ -9,6 +9,7 @@ import dev.lockstep.server.payment.PaymentHistory.ProviderRefund;
 import dev.lockstep.server.payment.PaymentHistory.ProviderSilent;
 import dev.lockstep.server.reconciliation.ProviderTable.DueLook;
 import dev.lockstep.server.reconciliation.ProviderTable.Paid;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.json.JsonObject;
@@ -118,7 +119,7 @@ final class ProviderLook {
             this::compareRefunds);
     boolean more = false;
     try {
-      Instant settled = transactor.call(options, ProviderTable::now).minus(patience);
+      Instant settled = transactor.call(options, RoundTrip::now).minus(patience);
       long end = System.nanoTime() + budget.toNanos();
       boolean moreCharges = fresh(charges, state, settled, end);
       more = fresh(refunds, state, settled, end) || moreCharges;

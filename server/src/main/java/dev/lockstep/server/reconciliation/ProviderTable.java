@@ -12,7 +12,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.HashMap;
@@ -208,14 +207,6 @@ final class ProviderTable {
         after.id(),
         patience.toMillis(),
         limit);
-  }
-
-  static Instant now(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Instant> now =
-        trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
-    trip.send();
-    return now.list().get(0);
   }
 
   private static Paid paid(ResultSet row) throws SQLException {

@@ -174,8 +174,7 @@ record Sweep(
   private Sweep toNextCampaign(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Long> next = trip.query(NEXT_CAMPAIGN, row -> row.getLong(1), holdsOf);
-    Rows<Instant> now =
-        trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
+    Rows<Instant> now = trip.now();
     trip.send();
     Optional<Long> campaign = next.list().stream().findFirst();
     return campaign.isPresent()
