@@ -19,7 +19,7 @@
  * change its answer; {@link dev.lockstep.combine.Sweeper} visits keys in {@link
  * dev.lockstep.combine.Rounds}. An operation that keeps what its last batch wrote asks {@link
  * dev.lockstep.combine.CacheTrust} whether to trust it; {@link dev.lockstep.combine.Timely} guards
- * the time it assumed.
+ * the time it assumed. {@link dev.lockstep.combine.Slices} runs a long check as many short ones.
  *
  * <p>States of a request: waiting, in a batch, answered. A waiting request can be cancelled.
  *

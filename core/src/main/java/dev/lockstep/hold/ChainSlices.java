@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.Slices;
 import dev.lockstep.hold.PoolFacts.Mark;
 import dev.lockstep.hold.StockChange.Cause;
 import dev.lockstep.hold.StockViolation.StockInvariant;
@@ -8,7 +9,6 @@ import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -30,9 +30,7 @@ final class ChainSlices {
         min(c.seq) FILTER (WHERE NOT c.told)
       FROM (
         SELECT a.seq, a.held_after, a.sold_after,
-          a.seq = lag(a.seq, 1, ?) OVER w + 1
-            AND a.held_before = lag(a.held_after, 1, ?) OVER w
-            AND a.sold_before = lag(a.sold_after, 1, ?) OVER w AS linked,
+          %s AS linked,
           CASE a.cause
             WHEN {Cause.SOLD} THEN h.state IN ({HoldState.SOLD}, {HoldState.RETURNED})
               AND CASE WHEN l.quantity = a.sold_after - a.sold_before THEN true
@@ -61,17 +59,19 @@ final class ChainSlices {
         LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = a.hold
         LEFT JOIN LATERAL (SELECT h.quantities[array_position(h.pools, a.pool)] AS quantity) l
           ON true
-        WINDOW w AS (ORDER BY a.seq)) c""",
+        WINDOW w AS (ORDER BY a.seq)) c"""
+              .formatted(StockFindings.linked("?", "?", "?")),
           HoldState.class,
           Cause.class);
 
   private final Slices slices;
   private final long scope;
-  private final List<StockViolation> violations = new ArrayList<>();
+  private final StockFindings found;
 
   ChainSlices(Slices slices, long scope) {
     this.slices = slices;
     this.scope = scope;
+    this.found = new StockFindings(scope);
   }
 
   private record Slice(
@@ -79,7 +79,7 @@ final class ChainSlices {
 
   List<StockViolation> violations(List<PoolFacts> pools) {
     pools.forEach(this::check);
-    return violations;
+    return found.all();
   }
 
   private void check(PoolFacts pool) {
@@ -91,30 +91,19 @@ final class ChainSlices {
       Slice slice = slices.next(connection -> next(connection, pool, from));
       rows += slice.rows();
       if (slice.firstUntold() != 0) {
-        add(
+        found.add(
             StockInvariant.HOLDS,
-            pool,
+            pool.pool(),
             "audit row %d does not match its hold".formatted(slice.firstUntold()));
       }
       if (slice.firstBroken() != 0) {
-        add(
-            StockInvariant.AUDIT_CHAIN,
-            pool,
-            "audit row %d does not begin where the one before it ended"
-                .formatted(slice.firstBroken()));
+        found.chain(pool, slice.firstBroken(), rows);
         return;
       }
       mark = new Mark(slice.last(), slice.held(), slice.sold(), mark.total());
       more = slice.rows() == slices.page();
     }
-    long counted = Math.max(0, pool.auditSeq() - pool.from().seq());
-    if (rows != counted) {
-      add(
-          StockInvariant.AUDIT_CHAIN,
-          pool,
-          "%d audit rows after row %d, where the pool counts %d"
-              .formatted(rows, pool.from().seq(), counted));
-    }
+    found.chain(pool, 0, rows);
   }
 
   private Slice next(Connection connection, PoolFacts pool, Mark from) throws SQLException {
@@ -141,9 +130,5 @@ final class ChainSlices {
             scope);
     trip.send();
     return rows.list().get(0);
-  }
-
-  private void add(StockInvariant check, PoolFacts pool, String detail) {
-    violations.add(new StockViolation(check, scope, pool.pool(), detail));
   }
 }

@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.Slices;
 import dev.lockstep.hold.StockViolation.StockInvariant;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -161,38 +162,24 @@ final class HoldSlices {
   }
 
   List<StockViolation> violations() {
-    List<StockViolation> found = new ArrayList<>();
+    StockFindings found = new StockFindings(scope);
     for (PoolNow pool : pools.values()) {
-      long isHeld = held.getOrDefault(pool.pool(), 0L);
-      long isSold = sold.getOrDefault(pool.pool(), 0L);
-      if (isHeld != pool.held() || isSold != pool.sold()) {
-        found.add(
-            new StockViolation(
-                StockInvariant.HOLDS,
-                scope,
-                pool.pool(),
-                "the pool counts %d held and %d sold, live holds have %d and %d"
-                    .formatted(pool.held(), pool.sold(), isHeld, isSold)));
-      }
-      if (isHeld + isSold > pool.total()) {
-        found.add(
-            new StockViolation(
-                StockInvariant.OVERSOLD,
-                scope,
-                pool.pool(),
-                "live holds have %d of %d".formatted(isHeld + isSold, pool.total())));
-      }
+      found.holds(
+          pool.pool(),
+          pool.total(),
+          pool.held(),
+          pool.sold(),
+          held.getOrDefault(pool.pool(), 0L),
+          sold.getOrDefault(pool.pool(), 0L));
       long wrong = wrongUnits.getOrDefault(pool.pool(), 0L);
       if (wrong != 0) {
         found.add(
-            new StockViolation(
-                StockInvariant.UNITS,
-                scope,
-                pool.pool(),
-                "live holds list %d units that are not theirs".formatted(wrong)));
+            StockInvariant.UNITS,
+            pool.pool(),
+            "live holds list %d units that are not theirs".formatted(wrong));
       }
     }
-    return found;
+    return found.all();
   }
 
   private boolean nextHolds(Connection connection) throws SQLException {

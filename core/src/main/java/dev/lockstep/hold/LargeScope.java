@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.Slices;
 import dev.lockstep.hold.StockViolation.StockInvariant;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -141,39 +142,19 @@ final class LargeScope {
   }
 
   private void check(End end) {
+    StockFindings ends = new StockFindings(scope);
     if (end.newest() > end.seq()) {
-      add(
-          new StockViolation(
-              StockInvariant.AUDIT_CHAIN,
-              scope,
-              end.pool(),
-              "there is audit row %d, where the pool counts %d"
-                  .formatted(end.newest(), end.seq())));
+      ends.add(
+          StockInvariant.AUDIT_CHAIN,
+          end.pool(),
+          "there is audit row %d, where the pool counts %d".formatted(end.newest(), end.seq()));
     } else if (end.newest() < end.seq()) {
-      add(
-          new StockViolation(
-              StockInvariant.AUDIT_END,
-              scope,
-              end.pool(),
-              "audit row %d, the newest, is missing".formatted(end.seq())));
-    } else if (end.held() != end.heldAfter() || end.sold() != end.soldAfter()) {
-      add(
-          new StockViolation(
-              StockInvariant.AUDIT_END,
-              scope,
-              end.pool(),
-              "the pool counts %d held and %d sold, the newest audit row says %d and %d"
-                  .formatted(end.held(), end.sold(), end.heldAfter(), end.soldAfter())));
+      ends.missingEnd(end.pool(), end.seq());
+    } else {
+      ends.end(end.pool(), end.held(), end.sold(), end.heldAfter(), end.soldAfter());
     }
-    if (end.total() != end.accounted()) {
-      add(
-          new StockViolation(
-              StockInvariant.TOTAL,
-              scope,
-              end.pool(),
-              "the pool has a total of %d, its audit accounts for %d"
-                  .formatted(end.total(), end.accounted())));
-    }
+    ends.total(end.pool(), end.total(), end.accounted());
+    addAll(ends.all());
   }
 
   private void addAll(List<StockViolation> violations) {

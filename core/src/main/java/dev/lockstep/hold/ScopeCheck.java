@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.hold.StockFindings.UnitCounts;
 import dev.lockstep.hold.StockViolation.StockInvariant;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -8,13 +9,11 @@ import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Checks one scope's pools, with one statement per invariant, all in one round trip. */
 final class ScopeCheck {
@@ -23,14 +22,12 @@ final class ScopeCheck {
       """
       SELECT c.pool, count(*), min(c.seq) FILTER (WHERE NOT c.linked)
       FROM (
-        SELECT a.pool, a.seq,
-          a.seq = lag(a.seq, 1, m.seq) OVER w + 1
-            AND a.held_before = lag(a.held_after, 1, m.held) OVER w
-            AND a.sold_before = lag(a.sold_after, 1, m.sold) OVER w AS linked
+        SELECT a.pool, a.seq, %s AS linked
         FROM unnest(?, ?, ?, ?) AS m (pool, seq, held, sold)
         JOIN lockstep.stock_audit a ON a.scope = ? AND a.pool = m.pool AND a.seq > m.seq
         WINDOW w AS (PARTITION BY a.pool ORDER BY a.seq)) c
-      GROUP BY c.pool""";
+      GROUP BY c.pool"""
+          .formatted(StockFindings.linked("m.seq", "m.held", "m.sold"));
 
   private static final String CHAIN_END =
       """
@@ -56,8 +53,6 @@ final class ScopeCheck {
       GROUP BY l.pool""",
           HoldState.class);
 
-  // A unit with an owner must be listed by that live hold. A free unit that was never given back
-  // must still be ahead in the shuffle, or it is never given out.
   private static final String UNITS =
       StoredEnum.sql(
           """
@@ -65,17 +60,13 @@ final class ScopeCheck {
         count(*) FILTER (WHERE u.stray) AS stray, min(u.unit) FILTER (WHERE u.stray) AS first_stray,
         count(*) FILTER (WHERE u.lost) AS lost, min(u.unit) FILTER (WHERE u.lost) AS first_lost
       FROM (
-        SELECT u.pool, u.unit, u.hold,
-          u.hold IS NOT NULL AND NOT coalesce(
-            h.state IN ({HoldState.HELD}, {HoldState.SOLD}) AND EXISTS (
-            SELECT 1 FROM unnest(h.unit_pools, h.units) AS x (pool, unit)
-            WHERE x.pool = u.pool AND x.unit = u.unit), false) AS stray,
-          u.hold IS NULL AND NOT u.returned AND u.rank < p.next_rank AS lost
+        SELECT u.pool, u.unit, u.hold, %s AS stray, %s AS lost
         FROM lockstep.unit u
         JOIN lockstep.pool p ON p.scope = ? AND p.pool = u.pool
         LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = u.hold
         WHERE u.scope = ? AND u.pool = ANY (?)) u
-      GROUP BY u.pool""",
+      GROUP BY u.pool"""
+              .formatted(StockFindings.STRAY, StockFindings.LOST),
           HoldState.class);
 
   private static final String LISTED_UNITS =
@@ -104,33 +95,25 @@ final class ScopeCheck {
 
   private final long scope;
   private final Map<Long, PoolFacts> pools = new LinkedHashMap<>();
-  private final List<StockViolation> violations = new ArrayList<>();
+  private final StockFindings found;
 
   private record Chain(long pool, long rows, long firstBroken) {}
 
   private record Pair(long pool, long held, long sold) {}
 
-  /** Stray units have an owner that does not list them; lost units are free but never given out. */
-  private record UnitCounts(
-      long pool, long rows, long owned, long stray, int firstStray, long lost, int firstLost) {
-    static UnitCounts none(long pool) {
-      return new UnitCounts(pool, 0, 0, 0, 0, 0, 0);
+  private record Units(long pool, long owned, UnitCounts counts) {
+    static Units none(long pool) {
+      return new Units(pool, 0, UnitCounts.NONE);
     }
 
-    static UnitCounts read(ResultSet row) throws SQLException {
-      return new UnitCounts(
-          row.getLong("pool"),
-          row.getLong("units"),
-          row.getLong("owned"),
-          row.getLong("stray"),
-          row.getInt("first_stray"),
-          row.getLong("lost"),
-          row.getInt("first_lost"));
+    static Units read(ResultSet row) throws SQLException {
+      return new Units(row.getLong("pool"), row.getLong("owned"), UnitCounts.read(row));
     }
   }
 
   ScopeCheck(long scope, List<PoolFacts> facts) {
     this.scope = scope;
+    this.found = new StockFindings(scope);
     facts.forEach(pool -> pools.put(pool.pool(), pool));
   }
 
@@ -158,7 +141,7 @@ final class ScopeCheck {
     trip.query(TOTALS, row -> totals.put(row.getLong(1), row.getLong(2)), scope, ids);
     var holds =
         trip.query(HOLDS, row -> new Pair(row.getLong(1), row.getLong(2), row.getLong(3)), scope);
-    var units = trip.query(UNITS, UnitCounts::read, scope, scope, scope, ids);
+    var units = trip.query(UNITS, Units::read, scope, scope, scope, ids);
     Map<Long, Long> listed = new HashMap<>();
     trip.query(LISTED_UNITS, row -> listed.put(row.getLong(1), row.getLong(2)), scope);
     var quotas = addWrongQuota(trip, scope);
@@ -170,8 +153,9 @@ final class ScopeCheck {
     checkUnits(units.list(), listed);
     quotas
         .list()
-        .forEach(detail -> pools.keySet().forEach(p -> add(StockInvariant.QUOTAS, p, detail)));
-    return violations;
+        .forEach(
+            detail -> pools.keySet().forEach(p -> found.add(StockInvariant.QUOTAS, p, detail)));
+    return found.all();
   }
 
   /** Returns the first buyer whose quota differs from the live holds; empty if there is none. */
@@ -198,19 +182,7 @@ final class ScopeCheck {
     chains.forEach(chain -> byPool.put(chain.pool(), chain));
     for (PoolFacts pool : pools.values()) {
       Chain chain = byPool.getOrDefault(pool.pool(), new Chain(pool.pool(), 0, 0));
-      if (chain.firstBroken() != 0) {
-        add(
-            StockInvariant.AUDIT_CHAIN,
-            pool.pool(),
-            "audit row %d does not begin where the one before it ended"
-                .formatted(chain.firstBroken()));
-      } else if (chain.rows() != pool.auditSeq() - pool.from().seq()) {
-        add(
-            StockInvariant.AUDIT_CHAIN,
-            pool.pool(),
-            "%d audit rows after row %d, where the pool counts %d"
-                .formatted(chain.rows(), pool.from().seq(), pool.auditSeq() - pool.from().seq()));
-      }
+      found.chain(pool, chain.firstBroken(), chain.rows());
     }
   }
 
@@ -220,28 +192,17 @@ final class ScopeCheck {
     for (PoolFacts pool : pools.values()) {
       Pair end = byPool.get(pool.pool());
       if (end == null && pool.auditSeq() > 0) {
-        add(
-            StockInvariant.AUDIT_END,
-            pool.pool(),
-            "audit row %d, the newest, is missing".formatted(pool.auditSeq()));
+        found.missingEnd(pool.pool(), pool.auditSeq());
       } else {
-        Pair start = new Pair(pool.pool(), 0, 0);
-        compare(
-            StockInvariant.AUDIT_END, pool, "the newest audit row says", end == null ? start : end);
+        Pair last = end == null ? new Pair(pool.pool(), 0, 0) : end;
+        found.end(pool.pool(), pool.held(), pool.sold(), last.held(), last.sold());
       }
     }
   }
 
   private void checkTotals(Map<Long, Long> totals) {
     for (PoolFacts pool : pools.values()) {
-      long accounted = totals.getOrDefault(pool.pool(), 0L);
-      if (accounted != pool.total()) {
-        add(
-            StockInvariant.TOTAL,
-            pool.pool(),
-            "the pool has a total of %d, its audit accounts for %d"
-                .formatted(pool.total(), accounted));
-      }
+      found.total(pool.pool(), pool.total(), totals.getOrDefault(pool.pool(), 0L));
     }
   }
 
@@ -250,66 +211,16 @@ final class ScopeCheck {
     sums.forEach(sum -> byPool.put(sum.pool(), sum));
     for (PoolFacts pool : pools.values()) {
       Pair sum = byPool.getOrDefault(pool.pool(), new Pair(pool.pool(), 0, 0));
-      compare(StockInvariant.HOLDS, pool, "live holds have", sum);
-      if (sum.held() + sum.sold() > pool.total()) {
-        add(
-            StockInvariant.OVERSOLD,
-            pool.pool(),
-            "live holds have %d of %d".formatted(sum.held() + sum.sold(), pool.total()));
-      }
+      found.holds(pool.pool(), pool.total(), pool.held(), pool.sold(), sum.held(), sum.sold());
     }
   }
 
-  private void compare(StockInvariant check, PoolFacts pool, String other, Pair found) {
-    if (found.held() != pool.held() || found.sold() != pool.sold()) {
-      add(
-          check,
-          pool.pool(),
-          "the pool counts %d held and %d sold, %s %d and %d"
-              .formatted(pool.held(), pool.sold(), other, found.held(), found.sold()));
-    }
-  }
-
-  private void checkUnits(List<UnitCounts> counts, Map<Long, Long> listed) {
-    Map<Long, UnitCounts> byPool = new HashMap<>();
+  private void checkUnits(List<Units> counts, Map<Long, Long> listed) {
+    Map<Long, Units> byPool = new HashMap<>();
     counts.forEach(count -> byPool.put(count.pool(), count));
     for (PoolFacts pool : pools.values()) {
-      String fault =
-          faultOf(
-              pool,
-              byPool.getOrDefault(pool.pool(), UnitCounts.none(pool.pool())),
-              listed.getOrDefault(pool.pool(), 0L));
-      if (fault != null) {
-        add(StockInvariant.UNITS, pool.pool(), fault);
-      }
+      Units units = byPool.getOrDefault(pool.pool(), Units.none(pool.pool()));
+      found.units(pool, units.counts(), units.owned(), listed.getOrDefault(pool.pool(), 0L));
     }
-  }
-
-  /** Returns only the first fault of a pool's units: one fault often causes others. */
-  private static @Nullable String faultOf(PoolFacts pool, UnitCounts units, long listed) {
-    int rows = pool.hasUnits() ? pool.total() : 0;
-    int owned = pool.hasUnits() ? pool.held() + pool.sold() : 0;
-    if (units.rows() != rows) {
-      return "%d units instead of %d".formatted(units.rows(), rows);
-    }
-    if (units.stray() != 0) {
-      return "%d units have an owner that is not a live hold listing them, the first is unit %d"
-          .formatted(units.stray(), units.firstStray());
-    }
-    if (units.owned() != owned) {
-      return "%d units have an owner, the pool counts %d".formatted(units.owned(), owned);
-    }
-    if (listed != owned) {
-      return "live holds list %d units, the pool counts %d".formatted(listed, owned);
-    }
-    if (units.lost() != 0) {
-      return "%d free units can never be given out, the first is unit %d"
-          .formatted(units.lost(), units.firstLost());
-    }
-    return null;
-  }
-
-  private void add(StockInvariant check, long pool, String detail) {
-    violations.add(new StockViolation(check, scope, pool, detail));
   }
 }

@@ -1,15 +1,18 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.Slices;
 import dev.lockstep.hold.PoolFacts.Mark;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
+import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -37,6 +40,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class StockCheck {
   private static final Logger log = LoggerFactory.getLogger(StockCheck.class);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final long SMALL_SCOPE = 20_000;
   private static final int PAGE = 5_000;
 
@@ -68,8 +72,6 @@ public final class StockCheck {
           + LOOKED_AT
           + "AND p.scope = ? ORDER BY p.pool";
 
-  private static final String NOW = "SELECT now()";
-
   private static final String FORGET_MENDED =
       "DELETE FROM lockstep.audit_mark WHERE scope = ? AND pool = ANY (?) AND seq = -1";
 
@@ -85,6 +87,14 @@ public final class StockCheck {
       WHERE (excluded.seq = -1 OR m.seq BETWEEN 0 AND excluded.seq)
         AND (m.seq, m.held, m.sold, m.total)
           IS DISTINCT FROM (excluded.seq, excluded.held, excluded.sold, excluded.total)""";
+
+  private static final TxOptions SNAPSHOT =
+      TxOptions.DEFAULT
+          .withLabel("invariants")
+          .withIsolation(Isolation.REPEATABLE_READ)
+          .asReadOnly()
+          .withStatementTimeout(PATIENCE)
+          .withDeadline(PATIENCE);
 
   private final Transactor transactor;
   private final PoolPauser pauser;
@@ -157,11 +167,15 @@ public final class StockCheck {
   }
 
   private StockReport check(boolean everything, Consumer<StockReport> progress) {
-    Begun begun = transactor.call(Slices.SNAPSHOT, connection -> begin(connection, everything));
+    Begun begun = transactor.call(SNAPSHOT, connection -> begin(connection, everything));
     Tally tally = new Tally(begun.at());
     AtomicLong done = new AtomicLong();
     Slices slices =
-        new Slices(transactor, page, () -> progress.accept(tally.report(done.incrementAndGet())));
+        new Slices(
+            transactor,
+            SNAPSHOT,
+            page,
+            () -> progress.accept(tally.report(done.incrementAndGet())));
     List<RuntimeException> failures = new ArrayList<>();
     for (Scope scope : begun.scopes()) {
       try {
@@ -213,7 +227,7 @@ public final class StockCheck {
 
   private static Begun begin(Connection connection, boolean everything) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Instant> now = trip.query(NOW, row -> row.getObject(1, OffsetDateTime.class).toInstant());
+    Rows<Instant> now = trip.now();
     Rows<Scope> scopes =
         trip.query(SCOPES, row -> new Scope(row.getLong(1), row.getLong(2)), everything);
     trip.send();

@@ -1,5 +1,6 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.combine.Slices;
 import dev.lockstep.ledger.Entry.Kind;
 import dev.lockstep.ledger.LedgerViolation.LedgerInvariant;
 import dev.lockstep.sql.RoundTrip;
@@ -73,7 +74,7 @@ final class LargeBook {
       SET version = excluded.version, balance = excluded.balance, pending = excluded.pending
       WHERE m.version <= excluded.version""";
 
-  private final LedgerSlices slices;
+  private final Slices slices;
   private final long book;
   private final boolean everything;
   private final LongConsumer onAccounts;
@@ -86,7 +87,7 @@ final class LargeBook {
    * @param onEntries receives the number of further entries checked
    */
   LargeBook(
-      LedgerSlices slices,
+      Slices slices,
       long book,
       boolean everything,
       LongConsumer onAccounts,

@@ -1,6 +1,7 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Rounds;
+import dev.lockstep.combine.Slices;
 import dev.lockstep.fault.TransientFault;
 import dev.lockstep.ledger.LedgerViolation.LedgerInvariant;
 import dev.lockstep.sql.RoundTrip;
@@ -175,14 +176,14 @@ final class LedgerCheck {
   private final Consumer<LedgerReport> progress;
   private final List<LedgerViolation> violations = new ArrayList<>();
   private final long[] counted = new long[2];
-  private LedgerSlices slices;
+  private Slices slices;
 
   private LedgerCheck(Transactor transactor, boolean everything, Consumer<LedgerReport> progress) {
     this.transactor = transactor;
     this.snapshot = SNAPSHOT.withLockTimeout(transactor.defaults().lockTimeout());
     this.everything = everything;
     this.progress = progress;
-    this.slices = new LedgerSlices(transactor, snapshot, PORTION, () -> {});
+    this.slices = new Slices(transactor, snapshot, PORTION, () -> {});
   }
 
   /**
@@ -224,8 +225,7 @@ final class LedgerCheck {
   private LedgerReport check() {
     Begun begun = transactor.call(snapshot.asReadOnly(), this::begin);
     note(begun.found());
-    slices =
-        new LedgerSlices(transactor, snapshot, PORTION, () -> progress.accept(report(begun.at())));
+    slices = new Slices(transactor, snapshot, PORTION, () -> progress.accept(report(begun.at())));
     List<List<Long>> portions = portions(begun.books());
     Set<Long> large = new HashSet<>();
     for (ChangedBook book : begun.books()) {
@@ -246,7 +246,7 @@ final class LedgerCheck {
   private int lookAtLarge(List<Long> book) {
     violations.addAll(
         new LargeBook(
-                slices.byKey(),
+                slices,
                 book.get(0),
                 everything,
                 accounts -> counted[0] += accounts,
@@ -261,7 +261,7 @@ final class LedgerCheck {
    */
   private int look(List<Long> books) {
     try {
-      note(slices.next(connection -> look(connection, books)));
+      note(slices.whole(connection -> look(connection, books)));
     } catch (TransientFault e) {
       int half = books.size() / 2;
       if (half == 0 || Thread.currentThread().isInterrupted()) {
@@ -278,7 +278,7 @@ final class LedgerCheck {
     // Few transfers are pending, and they have an index; a planner without statistics would scan
     // the table.
     trip.update("SET LOCAL enable_seqscan = off");
-    Rows<Instant> now = trip.query("SELECT now()", row -> LedgerRows.instant(row, 1));
+    Rows<Instant> now = trip.now();
     Rows<ChangedBook> books =
         trip.query(
             CHANGED_BOOKS, row -> new ChangedBook(row.getLong(1), row.getLong(2)), everything);

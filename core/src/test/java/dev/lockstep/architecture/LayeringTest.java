@@ -12,6 +12,7 @@ import dev.lockstep.combine.CacheTrust;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.CommandDoor;
 import dev.lockstep.combine.Rounds;
+import dev.lockstep.combine.Slices;
 import dev.lockstep.combine.Sweeper;
 import dev.lockstep.combine.Timely;
 import dev.lockstep.fault.LockstepException;
@@ -37,6 +38,7 @@ import dev.lockstep.sql.Listening;
 import dev.lockstep.sql.LockOrder;
 import dev.lockstep.sql.PgDriver;
 import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.Sha256;
 import dev.lockstep.sql.SqlArray;
 import dev.lockstep.sql.StorableText;
 import dev.lockstep.tx.AdvisoryLocks;
@@ -67,6 +69,7 @@ class LayeringTest {
           StorableText.class,
           // How a block makes an id of a name, in a space of its own.
           DerivedId.class,
+          Sha256.class,
           // How a block keeps a page from filling the memory.
           BoundedRows.class,
           Listening.class,
@@ -85,6 +88,8 @@ class LayeringTest {
           Timely.class,
           Rounds.class,
           Sweeper.class,
+          // How a block reads a large table without holding others up.
+          Slices.class,
           LockOrder.class,
           HoldRecords.class,
           Holds.class,
