@@ -1,5 +1,7 @@
 package dev.lockstep.hold;
 
+import static dev.lockstep.sql.SqlArray.column;
+
 import dev.lockstep.combine.Timely;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.Plan.HoldChange;
@@ -14,14 +16,10 @@ import dev.lockstep.sql.SqlArray;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.function.IntPredicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a plan in one round trip, together with COMMIT if nothing follows. The number of
@@ -249,13 +247,13 @@ final class PlanWriter {
   private void insertHolds(RoundTrip trip) {
     List<StoredHold> fresh = plan.newHolds();
     if (!fresh.isEmpty()) {
-      HoldColumns columns = new HoldColumns(map(fresh, StoredHold::hold));
+      HoldColumns columns = new HoldColumns(column(fresh, StoredHold::hold));
       trip.update(
           INSERT_HOLDS,
           plan.buyerLimit(),
           now,
           columns.ids(),
-          SqlArray.bigints(map(fresh, StoredHold::fingerprint)),
+          SqlArray.bigints(column(fresh, StoredHold::fingerprint)),
           columns.states(),
           columns.expiry(),
           columns.extensions(),
@@ -277,10 +275,10 @@ final class PlanWriter {
   private void updateHolds(RoundTrip trip) {
     List<HoldChange> changes = plan.changedHolds();
     if (!changes.isEmpty()) {
-      HoldColumns columns = new HoldColumns(map(changes, HoldChange::after));
+      HoldColumns columns = new HoldColumns(column(changes, HoldChange::after));
       trip.update(
           UPDATE_HOLDS,
-          SqlArray.smallints(map(changes, change -> change.before().code())),
+          SqlArray.smallints(column(changes, change -> change.before().code())),
           columns.states(),
           columns.expiry(),
           columns.extensions(),
@@ -306,15 +304,15 @@ final class PlanWriter {
       trip.update(
           INSERT_AUDIT,
           now,
-          SqlArray.bigints(map(audit, change -> change.pool().value())),
-          SqlArray.bigints(map(audit, StockChange::seq)),
-          SqlArray.uuids(map(audit, change -> change.hold().value())),
-          SqlArray.smallints(map(audit, change -> change.cause().code())),
-          SqlArray.integers(map(audit, change -> change.before().held())),
-          SqlArray.integers(map(audit, change -> change.after().held())),
-          SqlArray.integers(map(audit, change -> change.before().sold())),
-          SqlArray.integers(map(audit, change -> change.after().sold())),
-          SqlArray.texts(map(audit, StockChange::actor)),
+          SqlArray.bigints(column(audit, change -> change.pool().value())),
+          SqlArray.bigints(column(audit, StockChange::seq)),
+          SqlArray.uuids(column(audit, change -> change.hold().value())),
+          SqlArray.smallints(column(audit, change -> change.cause().code())),
+          SqlArray.integers(column(audit, change -> change.before().held())),
+          SqlArray.integers(column(audit, change -> change.after().held())),
+          SqlArray.integers(column(audit, change -> change.before().sold())),
+          SqlArray.integers(column(audit, change -> change.after().sold())),
+          SqlArray.texts(column(audit, StockChange::actor)),
           scope);
     }
   }
@@ -324,15 +322,15 @@ final class PlanWriter {
     if (pools.size() == 1) {
       updatePool(trip, pools.get(0));
     } else if (!pools.isEmpty()) {
-      SqlArray ids = SqlArray.bigints(map(pools, pool -> pool.counts().pool().value()));
+      SqlArray ids = SqlArray.bigints(column(pools, pool -> pool.counts().pool().value()));
       trip.update(
           UPDATE_POOLS,
-          SqlArray.bigints(map(pools, PoolChange::seqBefore)),
-          SqlArray.booleans(map(pools, PoolChange::paused)),
-          SqlArray.integers(map(pools, pool -> pool.counts().held())),
-          SqlArray.integers(map(pools, pool -> pool.counts().sold())),
-          SqlArray.integers(map(pools, PoolChange::nextRank)),
-          SqlArray.bigints(map(pools, PoolChange::seqAfter)),
+          SqlArray.bigints(column(pools, PoolChange::seqBefore)),
+          SqlArray.booleans(column(pools, PoolChange::paused)),
+          SqlArray.integers(column(pools, pool -> pool.counts().held())),
+          SqlArray.integers(column(pools, pool -> pool.counts().sold())),
+          SqlArray.integers(column(pools, PoolChange::nextRank)),
+          SqlArray.bigints(column(pools, PoolChange::seqAfter)),
           ids,
           scope,
           ids);
@@ -350,12 +348,5 @@ final class PlanWriter {
         pool.seqAfter(),
         scope,
         pool.counts().pool().value());
-  }
-
-  private static <T, R extends @Nullable Object> List<R> map(
-      Collection<T> items, Function<? super T, ? extends R> column) {
-    List<R> values = new ArrayList<>(items.size());
-    items.forEach(item -> values.add(column.apply(item)));
-    return values;
   }
 }

@@ -1,8 +1,8 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.sql.Sha256;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
@@ -53,17 +53,12 @@ public final class UnitShuffle {
 
   /** SHA-256 in counter mode, read as 64-bit words. */
   private final class Words {
-    private final MessageDigest digest;
+    private final MessageDigest digest = Sha256.digest();
     private final ByteBuffer suffix = ByteBuffer.allocate(16);
     private ByteBuffer block = ByteBuffer.allocate(0);
     private long counter;
 
     Words(PoolId pool) {
-      try {
-        digest = MessageDigest.getInstance("SHA-256");
-      } catch (NoSuchAlgorithmException e) {
-        throw new IllegalStateException("Every Java platform has SHA-256", e);
-      }
       suffix.putLong(0, pool.value());
     }
 

@@ -1,5 +1,7 @@
 package dev.lockstep.ledger;
 
+import static dev.lockstep.sql.SqlArray.column;
+
 import dev.lockstep.combine.Timely;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.Plan.AccountChange;
@@ -14,10 +16,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -137,7 +136,7 @@ final class PlanWriter {
         this::orLookAgain,
         guarded -> {
           if (plan.accounts().size() > FEW) {
-            List<Long> ids = map(plan.accounts(), change -> change.after().id().value());
+            List<Long> ids = column(plan.accounts(), change -> change.after().id().value());
             guarded.query(LOCK_ACCOUNTS, row -> true, book, SqlArray.bigints(ids));
           }
           addTo(guarded, () -> Timely.require(guarded, plan.now()));
@@ -181,13 +180,13 @@ final class PlanWriter {
           INSERT_TRANSFERS,
           now,
           now,
-          SqlArray.uuids(map(fresh, transfer -> transfer.id().value())),
-          SqlArray.bigints(map(fresh, transfer -> transfer.from().value())),
-          SqlArray.bigints(map(fresh, transfer -> transfer.to().value())),
-          SqlArray.bigints(map(fresh, transfer -> transfer.money().amount())),
-          SqlArray.bigints(map(fresh, Transfer::posted)),
-          SqlArray.smallints(map(fresh, transfer -> transfer.state().code())),
-          SqlArray.bigints(map(fresh, PlanWriter::expiry)),
+          SqlArray.uuids(column(fresh, transfer -> transfer.id().value())),
+          SqlArray.bigints(column(fresh, transfer -> transfer.from().value())),
+          SqlArray.bigints(column(fresh, transfer -> transfer.to().value())),
+          SqlArray.bigints(column(fresh, transfer -> transfer.money().amount())),
+          SqlArray.bigints(column(fresh, Transfer::posted)),
+          SqlArray.smallints(column(fresh, transfer -> transfer.state().code())),
+          SqlArray.bigints(column(fresh, PlanWriter::expiry)),
           book);
     }
   }
@@ -205,13 +204,13 @@ final class PlanWriter {
             transfer.id().value());
       }
     } else {
-      SqlArray ids = SqlArray.uuids(map(ended, transfer -> transfer.id().value()));
+      SqlArray ids = SqlArray.uuids(column(ended, transfer -> transfer.id().value()));
       trip.update(
           UPDATE_TRANSFERS,
           now,
           ids,
-          SqlArray.smallints(map(ended, transfer -> transfer.state().code())),
-          SqlArray.bigints(map(ended, Transfer::posted)),
+          SqlArray.smallints(column(ended, transfer -> transfer.state().code())),
+          SqlArray.bigints(column(ended, Transfer::posted)),
           book,
           ids);
     }
@@ -223,13 +222,13 @@ final class PlanWriter {
       trip.update(
           INSERT_ENTRIES,
           now,
-          SqlArray.bigints(map(entries, entry -> entry.account().value())),
-          SqlArray.bigints(map(entries, Entry::version)),
-          SqlArray.uuids(map(entries, entry -> entry.transfer().value())),
-          SqlArray.smallints(map(entries, entry -> entry.kind().code())),
-          SqlArray.bigints(map(entries, Entry::amount)),
-          SqlArray.bigints(map(entries, Entry::balance)),
-          SqlArray.bigints(map(entries, Entry::pending)),
+          SqlArray.bigints(column(entries, entry -> entry.account().value())),
+          SqlArray.bigints(column(entries, Entry::version)),
+          SqlArray.uuids(column(entries, entry -> entry.transfer().value())),
+          SqlArray.smallints(column(entries, entry -> entry.kind().code())),
+          SqlArray.bigints(column(entries, Entry::amount)),
+          SqlArray.bigints(column(entries, Entry::balance)),
+          SqlArray.bigints(column(entries, Entry::pending)),
           book);
     }
   }
@@ -239,17 +238,17 @@ final class PlanWriter {
     if (accounts.size() <= FEW) {
       accounts.forEach(change -> updateAccount(trip, change.before(), change.after()));
     } else {
-      SqlArray ids = SqlArray.bigints(map(accounts, change -> change.after().id().value()));
+      SqlArray ids = SqlArray.bigints(column(accounts, change -> change.after().id().value()));
       trip.update(
           UPDATE_ACCOUNTS,
           now,
           ids,
-          SqlArray.bigints(map(accounts, change -> change.before().version())),
-          SqlArray.bigints(map(accounts, change -> change.before().balance())),
-          SqlArray.bigints(map(accounts, change -> change.before().pending())),
-          SqlArray.bigints(map(accounts, change -> change.after().version())),
-          SqlArray.bigints(map(accounts, change -> change.after().balance())),
-          SqlArray.bigints(map(accounts, change -> change.after().pending())),
+          SqlArray.bigints(column(accounts, change -> change.before().version())),
+          SqlArray.bigints(column(accounts, change -> change.before().balance())),
+          SqlArray.bigints(column(accounts, change -> change.before().pending())),
+          SqlArray.bigints(column(accounts, change -> change.after().version())),
+          SqlArray.bigints(column(accounts, change -> change.after().balance())),
+          SqlArray.bigints(column(accounts, change -> change.after().pending())),
           book,
           ids);
     }
@@ -273,12 +272,5 @@ final class PlanWriter {
   private static @Nullable Long expiry(Transfer transfer) {
     Instant until = transfer.expiresAt().orElse(null);
     return until == null ? null : ChronoUnit.MICROS.between(Instant.EPOCH, until);
-  }
-
-  private static <T, R extends @Nullable Object> List<R> map(
-      Collection<T> items, Function<? super T, ? extends R> column) {
-    List<R> values = new ArrayList<>(items.size());
-    items.forEach(item -> values.add(column.apply(item)));
-    return values;
   }
 }

@@ -1,9 +1,8 @@
 package dev.lockstep.once;
 
 import dev.lockstep.sql.DerivedId;
-import java.nio.ByteBuffer;
+import dev.lockstep.sql.Sha256;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
 
@@ -21,17 +20,11 @@ public final class Fingerprint {
    * @throws IllegalArgumentException if a part contains an unpaired surrogate
    */
   public static Fingerprint of(String... parts) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      for (String part : parts) {
-        ByteBuffer bytes = DerivedId.utf8(part);
-        digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.remaining()).array());
-        digest.update(bytes);
-      }
-      return new Fingerprint(digest.digest());
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
+    MessageDigest digest = Sha256.digest();
+    for (String part : parts) {
+      DerivedId.addDelimited(digest, part);
     }
+    return new Fingerprint(digest.digest());
   }
 
   static Fingerprint stored(byte[] sha256) {

@@ -5,7 +5,6 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
@@ -27,7 +26,7 @@ public final class DerivedId {
    * @throws IllegalArgumentException if a text contains an unpaired surrogate
    */
   public static UUID forKey(String owner, String key) {
-    MessageDigest digest = sha256();
+    MessageDigest digest = Sha256.digest();
     addDelimited(digest, owner);
     digest.update(utf8(key));
     return id(digest);
@@ -40,7 +39,7 @@ public final class DerivedId {
    * @throws IllegalArgumentException if a text contains an unpaired surrogate
    */
   public static UUID forPurpose(String purpose, String... parts) {
-    MessageDigest digest = sha256();
+    MessageDigest digest = Sha256.digest();
     addLength(digest, PURPOSE);
     addDelimited(digest, purpose);
     for (String part : parts) {
@@ -63,7 +62,12 @@ public final class DerivedId {
     }
   }
 
-  private static void addDelimited(MessageDigest digest, String text) {
+  /**
+   * Adds text to a hash, after its length.
+   *
+   * @throws IllegalArgumentException if the text contains an unpaired surrogate
+   */
+  public static void addDelimited(MessageDigest digest, String text) {
     ByteBuffer bytes = utf8(text);
     addLength(digest, bytes.remaining());
     digest.update(bytes);
@@ -78,13 +82,5 @@ public final class DerivedId {
     long high = (hash.getLong() & ~0xF000L) | 0x8000L;
     long low = (hash.getLong() >>> 2) | 0x8000_0000_0000_0000L;
     return new UUID(high, low);
-  }
-
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
-    }
   }
 }

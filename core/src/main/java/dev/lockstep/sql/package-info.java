@@ -12,7 +12,7 @@
  *   <li>Parameters and columns: {@link dev.lockstep.sql.SqlArray} carries a batch, {@link
  *       dev.lockstep.sql.StoredEnum} names stored numbers, {@link dev.lockstep.sql.Ctid} addresses
  *       a row, {@link dev.lockstep.sql.StorableText} and {@link dev.lockstep.sql.DerivedId} check
- *       and encode names.
+ *       and encode names, {@link dev.lockstep.sql.Sha256} hashes them.
  *   <li>Plans: {@link dev.lockstep.sql.IndexLookups} keeps a batch on its indexes, {@link
  *       dev.lockstep.sql.BoundedRows} cuts a page off before it fills the memory.
  *   <li>Beyond JDBC: {@link dev.lockstep.sql.PgDriver} has COPY and binary arrays, {@link

@@ -2,9 +2,9 @@ package dev.lockstep.tx;
 
 import dev.lockstep.sql.DerivedId;
 import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.Sha256;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -63,13 +63,9 @@ public final class AdvisoryLocks {
    * @throws IllegalArgumentException if the name contains an unpaired surrogate
    */
   public static long keyOf(String name) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      digest.update(DerivedId.utf8(name));
-      return ByteBuffer.wrap(digest.digest()).getLong();
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
-    }
+    MessageDigest digest = Sha256.digest();
+    digest.update(DerivedId.utf8(name));
+    return ByteBuffer.wrap(digest.digest()).getLong();
   }
 
   private static PreparedStatement prepare(Connection connection, String sql) throws SQLException {

@@ -1,10 +1,10 @@
 package dev.lockstep.gateway;
 
+import dev.lockstep.sql.Sha256;
 import io.vertx.core.json.JsonObject;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
@@ -100,18 +100,14 @@ final class Form {
 
   /** A hash of the route and all parameters. */
   String fingerprint(String route) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      add(digest, route);
-      values.forEach(
-          (name, value) -> {
-            add(digest, name);
-            add(digest, value);
-          });
-      return HexFormat.of().formatHex(digest.digest());
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JVM has SHA-256", e);
-    }
+    MessageDigest digest = Sha256.digest();
+    add(digest, route);
+    values.forEach(
+        (name, value) -> {
+          add(digest, name);
+          add(digest, value);
+        });
+    return HexFormat.of().formatHex(digest.digest());
   }
 
   private static void add(MessageDigest digest, String text) {

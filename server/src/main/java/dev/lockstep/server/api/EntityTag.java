@@ -1,10 +1,9 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.sql.Sha256;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Base64;
 
@@ -39,13 +38,9 @@ final class EntityTag {
   }
 
   private static String of(Buffer body) {
-    try {
-      byte[] hash = MessageDigest.getInstance("SHA-256").digest(body.getBytes());
-      String text =
-          Base64.getUrlEncoder().withoutPadding().encodeToString(Arrays.copyOf(hash, BYTES));
-      return "\"" + text + "\"";
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
-    }
+    byte[] hash = Sha256.of(body.getBytes());
+    String text =
+        Base64.getUrlEncoder().withoutPadding().encodeToString(Arrays.copyOf(hash, BYTES));
+    return "\"" + text + "\"";
   }
 }

@@ -2,8 +2,7 @@ package dev.lockstep.server.draw;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.lockstep.sql.Sha256;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -29,11 +28,7 @@ record EntrantList(List<Entrant> entrants) {
   }
 
   byte[] hash() {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(canonical().getBytes(US_ASCII));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
-    }
+    return Sha256.of(canonical().getBytes(US_ASCII));
   }
 
   private static Entrant parseLine(String line) {

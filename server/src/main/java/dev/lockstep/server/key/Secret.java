@@ -1,8 +1,7 @@
 package dev.lockstep.server.key;
 
+import dev.lockstep.sql.Sha256;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.Base64;
 
@@ -44,11 +43,7 @@ public final class Secret {
   }
 
   byte[] hash() {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(value.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
-    }
+    return Sha256.of(value.getBytes(StandardCharsets.UTF_8));
   }
 
   @Override

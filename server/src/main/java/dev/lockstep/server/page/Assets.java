@@ -1,5 +1,6 @@
 package dev.lockstep.server.page;
 
+import dev.lockstep.sql.Sha256;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,5 +1,6 @@
 package dev.lockstep.server.page;
 
+import dev.lockstep.sql.Sha256;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.vertx.core.buffer.Buffer;

@@ -1,5 +1,7 @@
 package dev.lockstep.server.purchase;
 
+import static dev.lockstep.sql.SqlArray.column;
+
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
@@ -17,7 +19,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,7 +27,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The table of purchases. Uses the caller's connection, in bulk wherever it is hot. */
@@ -142,11 +142,6 @@ final class PurchaseTable {
 
   private PurchaseTable() {}
 
-  /** Reads the database's time, which becomes the time of creation. */
-  static Rows<Instant> addNow(RoundTrip trip) {
-    return trip.query("SELECT now()", row -> instant(row, "now"));
-  }
-
   /** Inserts new purchases of one campaign; the database's clock sets their times. */
   static void addInsert(
       RoundTrip trip,
@@ -162,12 +157,12 @@ final class PurchaseTable {
         payWithin.toMillis(),
         payWithin.toMillis(),
         lookAfter.toMillis(),
-        SqlArray.uuids(map(fresh, p -> p.id().value())),
-        SqlArray.texts(map(fresh, Purchase::buyer)),
-        SqlArray.bigints(map(fresh, p -> p.total().amount())),
-        SqlArray.texts(map(fresh, p -> p.items().encode())),
-        SqlArray.texts(map(fresh, p -> p.payment().method())),
-        SqlArray.texts(map(fresh, p -> createdBy.get(p.id()))));
+        SqlArray.uuids(column(fresh, p -> p.id().value())),
+        SqlArray.texts(column(fresh, Purchase::buyer)),
+        SqlArray.bigints(column(fresh, p -> p.total().amount())),
+        SqlArray.texts(column(fresh, p -> p.items().encode())),
+        SqlArray.texts(column(fresh, p -> p.payment().method())),
+        SqlArray.texts(column(fresh, p -> createdBy.get(p.id()))));
   }
 
   static Rows<Purchase> addFind(RoundTrip trip, long campaign, Collection<UUID> ids) {
@@ -209,24 +204,24 @@ final class PurchaseTable {
             CHANGE,
             row -> row.getObject(1, UUID.class),
             lookAfter.toMillis(),
-            SqlArray.uuids(map(changes, c -> c.before().id().value())),
-            SqlArray.uuids(map(changes, c -> c.before().hold().value())),
-            SqlArray.integers(map(changes, c -> PurchaseStatus.mask(c.from()))),
-            SqlArray.smallints(map(changes, c -> c.after().status().code())),
-            SqlArray.uuids(map(changes, c -> c.after().hold().value())),
-            SqlArray.texts(map(changes, PurchaseTable::changedItems)),
-            SqlArray.texts(map(changes, c -> intent(c.after()))),
-            SqlArray.texts(map(changes, c -> c.after().payment().clientSecret().orElse(null))),
-            SqlArray.texts(map(changes, c -> c.after().failure().orElse(null))),
-            SqlArray.texts(map(changes, Change::answer)),
-            new SqlArray("bool", map(changes, c -> c.after().paid()).toArray(Boolean[]::new)),
-            SqlArray.texts(map(changes, c -> c.after().deadline().toString())),
-            SqlArray.integers(map(changes, c -> c.before().tries().number())),
-            SqlArray.texts(map(changes, PurchaseTable::failedTries)),
-            SqlArray.texts(map(changes, PurchaseTable::partialRefunds)),
-            SqlArray.texts(map(changes, PurchaseTable::partInProgress)),
+            SqlArray.uuids(column(changes, c -> c.before().id().value())),
+            SqlArray.uuids(column(changes, c -> c.before().hold().value())),
+            SqlArray.integers(column(changes, c -> PurchaseStatus.mask(c.from()))),
+            SqlArray.smallints(column(changes, c -> c.after().status().code())),
+            SqlArray.uuids(column(changes, c -> c.after().hold().value())),
+            SqlArray.texts(column(changes, PurchaseTable::changedItems)),
+            SqlArray.texts(column(changes, c -> intent(c.after()))),
+            SqlArray.texts(column(changes, c -> c.after().payment().clientSecret().orElse(null))),
+            SqlArray.texts(column(changes, c -> c.after().failure().orElse(null))),
+            SqlArray.texts(column(changes, Change::answer)),
+            new SqlArray("bool", column(changes, c -> c.after().paid()).toArray(Boolean[]::new)),
+            SqlArray.texts(column(changes, c -> c.after().deadline().toString())),
+            SqlArray.integers(column(changes, c -> c.before().tries().number())),
+            SqlArray.texts(column(changes, PurchaseTable::failedTries)),
+            SqlArray.texts(column(changes, PurchaseTable::partialRefunds)),
+            SqlArray.texts(column(changes, PurchaseTable::partInProgress)),
             campaign,
-            SqlArray.uuids(map(changes, c -> c.before().id().value())));
+            SqlArray.uuids(column(changes, c -> c.before().id().value())));
     if (many) {
       IndexLookups.joinByHash(trip, false);
     }
@@ -376,12 +371,5 @@ final class PurchaseTable {
 
   private static Instant instant(ResultSet row, String column) throws SQLException {
     return row.getObject(column, OffsetDateTime.class).toInstant();
-  }
-
-  private static <T, R extends @Nullable Object> List<R> map(
-      Collection<T> items, Function<? super T, ? extends R> column) {
-    List<R> values = new ArrayList<>(items.size());
-    items.forEach(item -> values.add(column.apply(item)));
-    return values;
   }
 }
