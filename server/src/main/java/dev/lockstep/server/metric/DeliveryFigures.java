@@ -6,8 +6,6 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Metrics of webhook and mail deliveries. */
 final class DeliveryFigures implements DeliveryListener {
@@ -15,16 +13,14 @@ final class DeliveryFigures implements DeliveryListener {
 
   DeliveryFigures(Metrics metrics) {
     attempts =
-        Stream.of(Ending.values())
-            .collect(
-                Collectors.toMap(
-                    ending -> ending,
-                    ending ->
-                        metrics.timer(
-                            "lockstep.delivery.duration",
-                            "Attempts to deliver to a webhook or by mail, by result.",
-                            "outcome",
-                            ending.name().toLowerCase(Locale.ROOT))));
+        Metrics.each(
+            Ending.class,
+            ending ->
+                metrics.timer(
+                    "lockstep.delivery.duration",
+                    "Attempts to deliver to a webhook or by mail, by result.",
+                    "outcome",
+                    ending.name().toLowerCase(Locale.ROOT)));
   }
 
   @Override

@@ -18,8 +18,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Metrics of jobs: runs on this node by kind and ending, and the last reading of each queue. */
 final class JobFigures implements JobListener {
@@ -153,18 +151,16 @@ final class JobFigures implements JobListener {
 
   private Kind register(String kind) {
     Map<Ending, Counter> runs =
-        Stream.of(Ending.values())
-            .collect(
-                Collectors.toMap(
-                    ending -> ending,
-                    ending ->
-                        metrics.counter(
-                            "lockstep.jobs.runs",
-                            "Runs of jobs on this node.",
-                            "kind",
-                            kind,
-                            "outcome",
-                            ending.name().toLowerCase(Locale.ROOT))));
+        Metrics.each(
+            Ending.class,
+            ending ->
+                metrics.counter(
+                    "lockstep.jobs.runs",
+                    "Runs of jobs on this node.",
+                    "kind",
+                    kind,
+                    "outcome",
+                    ending.name().toLowerCase(Locale.ROOT)));
     return new Kind(
         runs,
         metrics.timer(

@@ -16,6 +16,10 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -140,5 +144,14 @@ public final class Metrics {
   /** Renders Prometheus' text format, version 0.0.4. */
   public String scrape() {
     return registry.scrape();
+  }
+
+  /** One meter for each value. */
+  static <E extends Enum<E>, M> Map<E, M> each(Class<E> values, Function<E, M> meter) {
+    Map<E, M> meters = new EnumMap<>(values);
+    for (E value : EnumSet.allOf(values)) {
+      meters.put(value, meter.apply(value));
+    }
+    return meters;
   }
 }

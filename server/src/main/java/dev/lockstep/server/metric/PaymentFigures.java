@@ -7,8 +7,6 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Metrics of calls to the payment provider. */
 final class PaymentFigures implements PaymentListener {
@@ -16,9 +14,7 @@ final class PaymentFigures implements PaymentListener {
   private final Counter failures;
 
   PaymentFigures(Metrics metrics) {
-    durations =
-        Stream.of(Operation.values())
-            .collect(Collectors.toMap(operation -> operation, one -> timer(metrics, one)));
+    durations = Metrics.each(Operation.class, one -> timer(metrics, one));
     failures = metrics.counter("lockstep.payment.failures", "Payments that the provider refused.");
   }
 

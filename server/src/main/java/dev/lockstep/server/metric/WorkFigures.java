@@ -7,8 +7,6 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Metrics of reads of due jobs, and of this node's job results. */
 final class WorkFigures implements JobsListener {
@@ -18,27 +16,20 @@ final class WorkFigures implements JobsListener {
 
   WorkFigures(Metrics metrics) {
     durations =
-        Stream.of(Reader.values())
-            .collect(
-                Collectors.toMap(
-                    reader -> reader,
-                    reader ->
-                        metrics.timer(
-                            "lockstep.jobs.read.duration",
-                            "Duration of reads of due jobs, without the wait for a connection.",
-                            "reader",
-                            name(reader))));
+        Metrics.each(
+            Reader.class,
+            reader ->
+                metrics.timer(
+                    "lockstep.jobs.read.duration",
+                    "Duration of reads of due jobs, without the wait for a connection.",
+                    "reader",
+                    name(reader)));
     rows =
-        Stream.of(Reader.values())
-            .collect(
-                Collectors.toMap(
-                    reader -> reader,
-                    reader ->
-                        metrics.sizes(
-                            "lockstep.jobs.read.rows",
-                            "Due jobs found per read.",
-                            "reader",
-                            name(reader))));
+        Metrics.each(
+            Reader.class,
+            reader ->
+                metrics.sizes(
+                    "lockstep.jobs.read.rows", "Due jobs found per read.", "reader", name(reader)));
     results = metrics.results("job");
   }
 
