@@ -5,8 +5,6 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -23,24 +21,17 @@ import org.slf4j.LoggerFactory;
  */
 public final class DutyThread<T> implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DutyThread.class);
-  private static final long CLOSE_SECONDS = 10;
 
   private final String name;
   private final Callable<T> work;
-  private final ExecutorService thread;
+  private final DutyTimer thread;
   private @Nullable CompletableFuture<T> waiting;
 
   /** The thread is called {@code lockstep-} and this name. */
   public DutyThread(String name, Callable<T> work) {
     this.name = name;
     this.work = work;
-    this.thread =
-        Executors.newSingleThreadExecutor(
-            task -> {
-              Thread made = new Thread(task, "lockstep-" + name);
-              made.setDaemon(true);
-              return made;
-            });
+    this.thread = new DutyTimer(name);
   }
 
   /** Runs it after the current run. */
@@ -81,7 +72,7 @@ public final class DutyThread<T> implements AutoCloseable {
     try {
       asked.complete(work.call());
     } catch (Throwable e) {
-      if (!thread.isShutdown()) {
+      if (!thread.isClosed()) {
         log.warn("{} failed: {}", name, e.toString());
       }
       asked.completeExceptionally(e);
@@ -90,14 +81,7 @@ public final class DutyThread<T> implements AutoCloseable {
 
   @Override
   public void close() {
-    thread.shutdownNow();
-    try {
-      if (!thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("{} did not end within {} s", name, CLOSE_SECONDS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    thread.close();
     synchronized (this) {
       if (waiting != null) {
         waiting.cancel(false);

@@ -6,6 +6,7 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.duty.DutyTimer;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxListener;
@@ -13,32 +14,19 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The health of the database, over HTTP and as metrics. Metrics come from memory, refreshed in the
  * background, so a scrape never waits. Thread-safe.
  */
 public final class DatabaseHealth implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(DatabaseHealth.class);
   private static final Duration INTERVAL = Duration.ofSeconds(15);
-  private static final long CLOSE_SECONDS = 10;
 
   private final Supplier<PoolUse> pool;
   private final AttemptCounts attempts = new AttemptCounts();
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
-          task -> {
-            Thread thread = new Thread(task, "lockstep-database-health");
-            thread.setDaemon(true);
-            return thread;
-          });
+  private final DutyTimer timer = new DutyTimer("database-health");
   private volatile @Nullable HealthReader reader;
   private volatile @Nullable HealthReport latest;
 
@@ -69,8 +57,7 @@ public final class DatabaseHealth implements AutoCloseable {
   /** Starts to read periodically; earlier events are not counted. Blocks. */
   public void start(Transactor transactor) {
     reader = new HealthReader(transactor, attempts, pool);
-    var unused =
-        timer.scheduleWithFixedDelay(this::look, 0, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+    timer.repeat(Duration.ZERO, INTERVAL, "Reading the database's health failed", this::read);
   }
 
   public List<Endpoint> endpoints(Workers workers) {
@@ -86,29 +73,13 @@ public final class DatabaseHealth implements AutoCloseable {
 
   @Override
   public void close() {
-    timer.shutdownNow();
-    try {
-      if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("Reading the database's health did not end within {} s", CLOSE_SECONDS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    timer.close();
   }
 
   private HealthReport read() {
     HealthReport report = Objects.requireNonNull(reader).read();
     latest = report;
     return report;
-  }
-
-  private void look() {
-    try {
-      read();
-    } catch (RuntimeException | Error e) {
-      // An exception would end the schedule.
-      log.warn("Reading the database's health failed; the next round retries: {}", e.toString());
-    }
   }
 
   private double value(Measure measure) {

@@ -20,6 +20,7 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.duty.DutyTimer;
 import dev.lockstep.server.job.CompletionEvents;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
@@ -31,12 +32,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Streams over HTTP, and this node's relay, which delivers after {@link #start}. {@link #close}
@@ -44,15 +40,12 @@ import org.slf4j.LoggerFactory;
  * partitions. Thread-safe, except for start and close.
  */
 public final class Streams implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(Streams.class);
 
   /** How soon this node learns of definitions made elsewhere. */
   private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
 
   /** Lags are counted once per this many looks. */
   private static final int LOOKS_A_COUNT = 5;
-
-  private static final long CLOSE_SECONDS = 10;
 
   /** Longer names are refused when an event is appended. */
   private static final int MAX_NAME_LENGTH = 200;
@@ -64,13 +57,7 @@ public final class Streams implements AutoCloseable {
   private final StreamListener listener;
   private final EventApi events;
   private final KeyApi keys;
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
-          task -> {
-            Thread thread = new Thread(task, "lockstep-streams");
-            thread.setDaemon(true);
-            return thread;
-          });
+  private final DutyTimer timer = new DutyTimer("streams");
   private volatile @Nullable Relay relay;
   private int looks;
 
@@ -103,24 +90,12 @@ public final class Streams implements AutoCloseable {
       throw new IllegalStateException("the relay has already been started");
     }
     relay = outbox.relay(relayConfig, kinds.types());
-    var unused =
-        timer.scheduleWithFixedDelay(
-            this::lookQuietly,
-            LOOK_INTERVAL.toMillis(),
-            LOOK_INTERVAL.toMillis(),
-            TimeUnit.MILLISECONDS);
+    timer.repeat(LOOK_INTERVAL, LOOK_INTERVAL, "Reading streams failed", this::lookAgain);
   }
 
   @Override
   public void close() {
-    timer.shutdownNow();
-    try {
-      if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("Reading streams did not end within {} s", CLOSE_SECONDS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    timer.close();
     Relay running = relay;
     relay = null;
     if (running != null) {
@@ -300,15 +275,10 @@ public final class Streams implements AutoCloseable {
     }
   }
 
-  private synchronized void lookQuietly() {
-    try {
-      listener.onStreams(outbox.streams());
-      if (looks++ % LOOKS_A_COUNT == 0) {
-        count();
-      }
-    } catch (RuntimeException | Error e) {
-      // Nothing is lost; the next round looks again. An exception would end the schedule.
-      log.warn("Reading streams failed; the next round retries: {}", e.toString());
+  private synchronized void lookAgain() {
+    listener.onStreams(outbox.streams());
+    if (looks++ % LOOKS_A_COUNT == 0) {
+      count();
     }
   }
 
