@@ -47,10 +47,6 @@ final class WorkingPool {
     return Optional.ofNullable(row.pauseReason());
   }
 
-  boolean hasUnits() {
-    return row.hasUnits();
-  }
-
   boolean knows(int unit) {
     return named.containsKey(unit);
   }

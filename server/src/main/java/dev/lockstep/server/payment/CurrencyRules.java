@@ -16,13 +16,6 @@ public final class CurrencyRules {
    */
   private static final Map<String, Integer> STRIPE_EXPONENTS = Map.of("ISK", 2, "UGX", 2, "MGA", 0);
 
-  /**
-   * Cards settle two decimals, so the third must be 0; currencies without a minor unit settle whole
-   * units.
-   */
-  private static final Map<String, Integer> STRIPE_STEPS =
-      Map.of("BHD", 10, "JOD", 10, "KWD", 10, "OMR", 10, "TND", 10, "ISK", 100, "UGX", 100);
-
   private CurrencyRules() {}
 
   /**
@@ -34,16 +27,6 @@ public final class CurrencyRules {
   public static int exponent(String currency) {
     Integer exception = STRIPE_EXPONENTS.get(currency);
     return exception == null ? isoExponent(currency) : exception;
-  }
-
-  /**
-   * Amounts must be multiples of this.
-   *
-   * @throws IllegalArgumentException if it is not a payment currency
-   */
-  public static int step(String currency) {
-    exponent(currency);
-    return STRIPE_STEPS.getOrDefault(currency, 1);
   }
 
   /** Whether this is a payment currency, in capital letters. */

@@ -34,27 +34,6 @@ public record Money(long amount, String currency) {
     return BigDecimal.valueOf(amount, CurrencyRules.exponent(currency));
   }
 
-  /** Whether cards can be charged exactly this: some currencies settle in coarser steps. */
-  public boolean isChargeable() {
-    return amount > 0 && amount % CurrencyRules.step(currency) == 0;
-  }
-
-  /**
-   * Adds two amounts.
-   *
-   * @throws IllegalArgumentException if the currencies differ
-   */
-  public Money plus(Money other) {
-    if (!currency.equals(other.currency)) {
-      throw new IllegalArgumentException(currency + " and " + other.currency + " do not add up");
-    }
-    return new Money(Math.addExact(amount, other.amount), currency);
-  }
-
-  public Money times(int quantity) {
-    return new Money(Math.multiplyExact(amount, (long) quantity), currency);
-  }
-
   /** As {@code 5.00 USD}. */
   @Override
   public String toString() {

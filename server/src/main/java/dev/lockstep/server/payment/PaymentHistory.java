@@ -2,7 +2,6 @@ package dev.lockstep.server.payment;
 
 import com.stripe.StripeClient;
 import com.stripe.exception.InvalidRequestException;
-import com.stripe.exception.RateLimitException;
 import com.stripe.exception.StripeException;
 import com.stripe.model.HasId;
 import com.stripe.model.PaymentIntent;
@@ -10,7 +9,6 @@ import com.stripe.model.Refund;
 import com.stripe.model.StripeCollection;
 import com.stripe.param.PaymentIntentListParams;
 import com.stripe.param.RefundListParams;
-import com.stripe.param.RefundRetrieveParams;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -82,16 +80,9 @@ public final class PaymentHistory {
   /** The provider did not answer, or not with a list. */
   public static final class ProviderSilent extends RuntimeException {
     private static final long serialVersionUID = 1L;
-    private final boolean asksForLess;
 
     ProviderSilent(StripeException cause) {
       super(cause.getMessage(), cause);
-      this.asksForLess = cause instanceof RateLimitException;
-    }
-
-    /** Whether it asks us to slow down. */
-    public boolean asksForLess() {
-      return asksForLess;
     }
   }
 
@@ -133,12 +124,6 @@ public final class PaymentHistory {
   /** Empty if the provider does not know this id. */
   public Optional<Charge> charge(String id) {
     return found(() -> charge(client.v1().paymentIntents().retrieve(id)));
-  }
-
-  /** Empty if the provider does not know this id. */
-  public Optional<ProviderRefund> refund(String id) {
-    RefundRetrieveParams params = RefundRetrieveParams.builder().addExpand(INTENT).build();
-    return found(() -> providerRefund(client.v1().refunds().retrieve(id, params)));
   }
 
   /** How much of a payment is refunded or on its way. */
