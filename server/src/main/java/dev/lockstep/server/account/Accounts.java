@@ -10,7 +10,6 @@ import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.NewAccount;
 import dev.lockstep.once.Once;
-import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
@@ -21,7 +20,9 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxWork;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
@@ -122,7 +123,6 @@ public final class Accounts {
   }
 
   private Future<Answer> create(Request request) {
-    Optional<String> key = request.idempotencyKey();
     JsonObject body = request.body();
     BookId book = book(Optional.ofNullable(body.getString("campaign")));
     requireMayWrite(request, book);
@@ -132,19 +132,8 @@ public final class Accounts {
     }
     OptionalLong floor = floor(body);
     String name = body.getString("name");
-    if (key.isEmpty()) {
-      return workers.run(
-          () -> transactor.call(connection -> open(connection, book, name, currency, floor)));
-    }
-    OnceKey onceKey = new OnceKey(book.value(), request.principal().name(), key.get());
-    return workers.run(
-        () ->
-            StoredAnswer.of(
-                once.call(
-                    onceKey,
-                    request.fingerprint(),
-                    connection ->
-                        StoredAnswer.text(open(connection, book, name, currency, floor)))));
+    TxWork<Answer> work = connection -> open(connection, book, name, currency, floor);
+    return workers.run(() -> StoredAnswer.call(transactor, once, book.value(), request, work));
   }
 
   private Answer open(
@@ -238,13 +227,7 @@ public final class Accounts {
   }
 
   private static BookId book(Optional<String> campaign) {
-    if (campaign.isEmpty()) {
-      return AccountNumber.GENERAL;
-    }
-    if (!campaign.get().matches("[1-9]\\d{0,17}")) {
-      throw Problem.invalid("campaign", "is not a campaign's id").asException();
-    }
-    return new BookId(Long.parseLong(campaign.get()));
+    return Campaigns.named(campaign).map(BookId::new).orElse(AccountNumber.GENERAL);
   }
 
   /** 0 by default; null means no floor. */
@@ -258,12 +241,8 @@ public final class Accounts {
 
   private static Optional<Instant> time(Request request, String parameter) {
     return request
-        .query(parameter)
-        .map(
-            text -> {
-              Shape.time().check(parameter, text);
-              return OffsetDateTime.parse(text).toInstant();
-            });
+        .query(parameter, Shape.time())
+        .map(text -> OffsetDateTime.parse(text).toInstant());
   }
 
   private static long nextNumber(Connection connection) throws SQLException {

@@ -177,21 +177,15 @@ final class Transfers {
   private Future<Answer> end(Request request, Ending ending) {
     TransferNumber number = TransferNumber.of(request.path("id"));
     Accounts.requireMayWrite(request, number.book());
-    OnceKey key =
-        new OnceKey(
-            number.book().value(),
-            request.principal().name(),
-            request.idempotencyKey().orElseThrow());
     return workers.run(
         () ->
-            StoredAnswer.of(
-                once.call(
-                    key,
-                    request.fingerprint(),
-                    connection ->
-                        StoredAnswer.text(
-                            TransferAnswers.answer(
-                                number.book(), ledger.join(connection, ending.of(number)), 200)))));
+            StoredAnswer.call(
+                once,
+                number.book().value(),
+                request,
+                connection ->
+                    TransferAnswers.answer(
+                        number.book(), ledger.join(connection, ending.of(number)), 200)));
   }
 
   /** Equal keys give equal transfer ids, so twins cannot both create them. */

@@ -75,7 +75,7 @@ public record Page(int limit, Optional<String> after, String list) {
    * @param unlessTold used for the first page
    */
   public long afterNumber(long unlessTold) {
-    return after.map(Page::number).orElse(unlessTold);
+    return after(Long::parseLong).orElse(unlessTold);
   }
 
   /**
@@ -88,15 +88,12 @@ public record Page(int limit, Optional<String> after, String list) {
     try {
       return after.map(read);
     } catch (IllegalArgumentException | DateTimeException e) {
-      throw Problem.invalid("after", "must be the 'next' of a page of this list").asException();
+      throw foreign();
     }
   }
 
-  private static long number(String text) {
-    if (!text.matches("-?\\d{1,18}")) {
-      throw Problem.invalid("after", "must be the 'next' of a page").asException();
-    }
-    return Long.parseLong(text);
+  static ProblemException foreign() {
+    return Problem.invalid("after", "must be the 'next' of a page of this list").asException();
   }
 
   static Shape shape(Shape item) {

@@ -102,6 +102,30 @@ public final class Request {
     return query.get(parameter);
   }
 
+  /** A query parameter, checked like a text in a body. */
+  public Optional<String> query(String parameter, Shape text) {
+    Optional<String> given = query(parameter);
+    given.ifPresent(value -> text.check(parameter, value));
+    return given;
+  }
+
+  /** A query parameter that must be there. */
+  public String required(String parameter) {
+    return query(parameter)
+        .filter(text -> !text.isEmpty())
+        .orElseThrow(() -> Problem.invalid(parameter, "is missing").asException());
+  }
+
+  /** A query parameter that is a whole number. */
+  public Optional<Long> number(String parameter, long min, long max) {
+    Optional<String> given = query(parameter);
+    given.ifPresent(
+        text ->
+            Shape.integer(min, max)
+                .check(parameter, text.matches("\\d{1,18}") ? Long.valueOf(text) : text));
+    return given.map(Long::valueOf);
+  }
+
   public Optional<String> header(String name) {
     return Optional.ofNullable(context.request().getHeader(name));
   }
@@ -136,17 +160,7 @@ public final class Request {
   }
 
   public Page page() {
-    int limit =
-        query("limit")
-            .map(
-                text -> {
-                  int number = text.matches("\\d{1,4}") ? Integer.parseInt(text) : 0;
-                  if (number < 1 || number > Page.MAX_LIMIT) {
-                    throw Problem.invalid("limit", "must be 1 to " + Page.MAX_LIMIT).asException();
-                  }
-                  return number;
-                })
-            .orElse(Page.DEFAULT_LIMIT);
+    int limit = number("limit", 1, Page.MAX_LIMIT).orElse((long) Page.DEFAULT_LIMIT).intValue();
     return new Page(limit, query("after").map(this::item), list());
   }
 
@@ -168,11 +182,7 @@ public final class Request {
   }
 
   private String item(String cursor) {
-    return PageCursor.decode(list(), cursor)
-        .orElseThrow(
-            () ->
-                Problem.invalid("after", "must be the 'next' of a page of this list")
-                    .asException());
+    return PageCursor.decode(list(), cursor).orElseThrow(Page::foreign);
   }
 
   /**

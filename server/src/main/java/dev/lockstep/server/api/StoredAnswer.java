@@ -1,8 +1,12 @@
 package dev.lockstep.server.api;
 
 import dev.lockstep.once.Claim;
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
 import dev.lockstep.once.OnceResult;
 import dev.lockstep.server.cases.Cases;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxWork;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.function.Function;
@@ -29,6 +33,26 @@ public final class StoredAnswer {
           .complete();
 
   private StoredAnswer() {}
+
+  /**
+   * Runs work in a transaction. If the request has an idempotency key, its answer is stored under
+   * it, and a repetition gets the stored one. Blocks.
+   *
+   * @param scope of the key
+   */
+  public static Answer call(
+      Transactor transactor, Once once, long scope, Request request, TxWork<Answer> work) {
+    return request.idempotencyKey().isEmpty()
+        ? transactor.call(work)
+        : call(once, scope, request, work);
+  }
+
+  /** Runs work under the request's idempotency key, which it must have. Blocks. */
+  public static Answer call(Once once, long scope, Request request, TxWork<Answer> work) {
+    OnceKey key =
+        new OnceKey(scope, request.principal().name(), request.idempotencyKey().orElseThrow());
+    return of(once.call(key, request.fingerprint(), c -> text(work.run(c))));
+  }
 
   /** The answer of a call under a key, fresh or stored. */
   public static Answer of(OnceResult result) {

@@ -3,8 +3,11 @@ package dev.lockstep.server.campaign;
 import dev.lockstep.hold.ExtensionBound;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -31,7 +34,16 @@ public record Campaign(
     Times times) {
 
   /** Something that can be won. */
-  public record Prize(String name, int quantity) {}
+  public record Prize(String name, int quantity) {
+    static List<Prize> list(JsonArray json) {
+      List<Prize> prizes = new ArrayList<>(json.size());
+      for (int i = 0; i < json.size(); i++) {
+        JsonObject prize = json.getJsonObject(i);
+        prizes.add(new Prize(prize.getString("name"), prize.getInteger("quantity")));
+      }
+      return prizes;
+    }
+  }
 
   /**
    * When a campaign was changed.

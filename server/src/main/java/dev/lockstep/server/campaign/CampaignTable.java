@@ -1,13 +1,11 @@
 package dev.lockstep.server.campaign;
 
-import dev.lockstep.hold.PoolId;
 import dev.lockstep.server.act.Act;
 import dev.lockstep.server.campaign.Campaign.Prize;
 import dev.lockstep.server.campaign.Campaign.Times;
+import dev.lockstep.sql.Sha256;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -259,7 +257,7 @@ final class CampaignTable {
         kind == CampaignKind.TRIANGLE
             ? layers((Long[]) row.getArray("layer_prices").getArray())
             : products(new JsonArray(row.getString("products"))),
-        prizes(new JsonArray(row.getString("prizes"))),
+        Prize.list(new JsonArray(row.getString("prizes"))),
         CampaignStatus.of(row.getString("status")),
         Optional.ofNullable(row.getBytes("seed")).map(CampaignTable::commitment),
         row.getBoolean("drawn"),
@@ -294,15 +292,7 @@ final class CampaignTable {
   private static List<Item> products(JsonArray products) {
     List<Item> items = new ArrayList<>(products.size());
     for (int i = 0; i < products.size(); i++) {
-      JsonObject product = products.getJsonObject(i);
-      items.add(
-          new Item(
-              new PoolId(i + 1L),
-              CampaignKind.DROP,
-              product.getString("sku"),
-              product.getString("name"),
-              product.getLong("price"),
-              product.getInteger("stock")));
+      items.add(Item.product(i, products.getJsonObject(i)));
     }
     return items;
   }
@@ -315,20 +305,7 @@ final class CampaignTable {
     return json;
   }
 
-  private static List<Prize> prizes(JsonArray json) {
-    List<Prize> prizes = new ArrayList<>(json.size());
-    for (int i = 0; i < json.size(); i++) {
-      JsonObject prize = json.getJsonObject(i);
-      prizes.add(new Prize(prize.getString("name"), prize.getInteger("quantity")));
-    }
-    return prizes;
-  }
-
   private static String commitment(byte[] seed) {
-    try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(seed));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
-    }
+    return HexFormat.of().formatHex(Sha256.of(seed));
   }
 }

@@ -6,7 +6,6 @@ import static io.vertx.core.http.HttpMethod.POST;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.once.Once;
-import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
@@ -24,6 +23,7 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.CampaignStore.Stocked;
 import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxWork;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -45,6 +45,7 @@ public final class Campaigns {
   /** The scope of idempotency keys: a new campaign has no id yet. */
   private static final long ONCE_SCOPE = -3;
 
+  private final Transactor transactor;
   private final Holds holds;
   private final Once once;
   private final Workers workers;
@@ -67,6 +68,7 @@ public final class Campaigns {
       HoldRules rules,
       CampaignListener listener,
       HttpLimits limits) {
+    this.transactor = transactor;
     this.holds = holds;
     this.once = once;
     this.rules = rules;
@@ -185,6 +187,18 @@ public final class Campaigns {
     return Long.parseLong(text);
   }
 
+  /**
+   * The id in a parameter or member {@code campaign}.
+   *
+   * @throws ProblemException if it is not an id
+   */
+  public static Optional<Long> named(Optional<String> campaign) {
+    if (campaign.isPresent() && !ID.matcher(campaign.get()).matches()) {
+      throw Problem.invalid("campaign", "must be a campaign's id").asException();
+    }
+    return campaign.map(Long::valueOf);
+  }
+
   public List<Endpoint> endpoints() {
     return List.of(
         Endpoint.of(POST, "/v1/campaigns", "Creates a draft of a triangle or a drop.")
@@ -237,17 +251,8 @@ public final class Campaigns {
   private Future<Answer> create(Request request) {
     NewCampaign campaign = NewCampaign.of(request.body(), rules);
     String actor = request.principal().name();
-    Optional<OnceKey> key =
-        request.idempotencyKey().map(text -> new OnceKey(ONCE_SCOPE, actor, text));
-    return workers.run(
-        () ->
-            key.isEmpty()
-                ? made(store.create(campaign, actor))
-                : StoredAnswer.of(
-                    once.call(
-                        key.get(),
-                        request.fingerprint(),
-                        c -> StoredAnswer.text(made(CampaignStore.create(c, campaign, actor))))));
+    TxWork<Answer> work = connection -> made(CampaignStore.create(connection, campaign, actor));
+    return workers.run(() -> StoredAnswer.call(transactor, once, ONCE_SCOPE, request, work));
   }
 
   private static Answer made(Campaign created) {

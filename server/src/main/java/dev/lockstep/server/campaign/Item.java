@@ -25,6 +25,17 @@ public record Item(
         layer);
   }
 
+  /** The product at this index of a list of products. */
+  static Item product(int index, JsonObject product) {
+    return new Item(
+        new PoolId(index + 1L),
+        CampaignKind.DROP,
+        product.getString("sku"),
+        product.getString("name"),
+        product.getLong("price"),
+        product.getInteger("stock"));
+  }
+
   /** Adds its name in JSON: {@code layer} or {@code sku}. */
   public JsonObject nameIn(JsonObject json) {
     return kind == CampaignKind.TRIANGLE

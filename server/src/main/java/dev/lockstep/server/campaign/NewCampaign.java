@@ -1,15 +1,14 @@
 package dev.lockstep.server.campaign;
 
 import dev.lockstep.hold.NewPool;
-import dev.lockstep.hold.PoolId;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.campaign.Campaign.Prize;
+import dev.lockstep.server.payment.CurrencyRules;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
-import java.util.Currency;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -94,14 +93,10 @@ record NewCampaign(
 
   /** Refuses lower case instead of guessing; also metals and test codes. */
   private static String currency(String code) {
-    try {
-      if (Currency.getInstance(code).getDefaultFractionDigits() >= 0) {
-        return code;
-      }
-    } catch (IllegalArgumentException e) {
-      // Answered below.
+    if (!CurrencyRules.isKnown(code)) {
+      throw Problem.invalid("currency", "must be an ISO 4217 code such as JPY").asException();
     }
-    throw Problem.invalid("currency", "must be an ISO 4217 code such as JPY").asException();
+    return code;
   }
 
   private static List<Item> layers(JsonObject body) {
@@ -127,19 +122,12 @@ record NewCampaign(
     Set<String> seen = new HashSet<>();
     long total = 0;
     for (int i = 0; i < products.size(); i++) {
-      JsonObject product = products.getJsonObject(i);
-      if (!seen.add(product.getString("sku"))) {
+      Item item = Item.product(i, products.getJsonObject(i));
+      if (!seen.add(item.code())) {
         throw Problem.invalid("products[" + i + "].sku", "occurs twice").asException();
       }
-      total += product.getInteger("stock");
-      items.add(
-          new Item(
-              new PoolId(i + 1L),
-              CampaignKind.DROP,
-              product.getString("sku"),
-              product.getString("name"),
-              product.getLong("price"),
-              product.getInteger("stock")));
+      total += item.total();
+      items.add(item);
     }
     if (total > NewPool.MAX_TOTAL) {
       throw Problem.invalid("products", "have more than " + NewPool.MAX_TOTAL + " in all")
@@ -149,13 +137,8 @@ record NewCampaign(
   }
 
   private static List<Prize> prizes(JsonObject body, List<Item> items) {
-    List<Prize> prizes = new ArrayList<>();
-    int quantity = 0;
-    for (Object entry : body.getJsonArray("prizes", new JsonArray())) {
-      JsonObject prize = (JsonObject) entry;
-      prizes.add(new Prize(prize.getString("name"), prize.getInteger("quantity")));
-      quantity += prize.getInteger("quantity");
-    }
+    List<Prize> prizes = Prize.list(body.getJsonArray("prizes", new JsonArray()));
+    int quantity = prizes.stream().mapToInt(Prize::quantity).sum();
     int positions = items.stream().mapToInt(Item::total).sum();
     if (quantity > positions) {
       throw Problem.invalid("prizes", "are more than the " + positions + " positions")

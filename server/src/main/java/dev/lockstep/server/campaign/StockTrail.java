@@ -56,7 +56,8 @@ final class StockTrail {
             code -> {
               throw Problem.invalid("pool", "is not sold in this campaign").asException();
             });
-    long[] seen = cursor(page.after(), campaign.items().size());
+    int pools = campaign.items().size();
+    long[] seen = page.after(text -> cursor(text, pools)).orElseGet(() -> new long[pools]);
     List<Deque<StockChange>> ahead = new ArrayList<>();
     for (int i = 0; i < seen.length; i++) {
       Item item = campaign.items().get(i);
@@ -107,21 +108,14 @@ final class StockTrail {
         .collect(Collectors.joining("."));
   }
 
-  private static long[] cursor(Optional<String> after, int pools) {
-    if (after.isEmpty()) {
-      return new long[pools];
+  private static long[] cursor(String text, int pools) {
+    long[] seen =
+        Arrays.stream(text.split("\\.", -1))
+            .mapToLong(part -> Long.parseLong(part, Character.MAX_RADIX))
+            .toArray();
+    if (seen.length != pools) {
+      throw new IllegalArgumentException("not the cursor of " + pools + " pools");
     }
-    try {
-      long[] seen =
-          Arrays.stream(after.get().split("\\.", -1))
-              .mapToLong(part -> Long.parseLong(part, Character.MAX_RADIX))
-              .toArray();
-      if (seen.length == pools) {
-        return seen;
-      }
-    } catch (IllegalArgumentException e) {
-      // Answered below.
-    }
-    throw Problem.invalid("after", "must be the 'next' of a page of this list").asException();
+    return seen;
   }
 }

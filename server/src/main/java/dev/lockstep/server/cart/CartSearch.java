@@ -7,27 +7,32 @@ import dev.lockstep.hold.HoldState;
 import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.campaign.Campaigns;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Reads the parameters of a search for holds. */
 final class CartSearch {
+  private static final Shape STATE =
+      Shape.choice(
+          Arrays.stream(HoldState.values())
+              .map(state -> state.name().toLowerCase(Locale.ROOT))
+              .toArray(String[]::new));
+
   private CartSearch() {}
 
   /** Required, because it tells which shard has the holds. */
   static long campaign(Request request) {
-    return request
-        .query("campaign")
-        .filter(text -> text.matches("[1-9]\\d{0,17}"))
-        .map(Long::parseLong)
-        .orElseThrow(() -> Problem.invalid("campaign", "must be a campaign's id").asException());
+    return Campaigns.named(Optional.of(request.required("campaign"))).orElseThrow();
   }
 
   static HoldFilter filter(Request request, Page page) {
     return new HoldFilter(
         request.query("buyer").map(CartSearch::buyer),
-        request.query("state").map(CartSearch::state),
-        page.after().map(CartSearch::after));
+        request.query("state", STATE).map(CartSearch::state),
+        page.after(HoldId::of));
   }
 
   private static BuyerId buyer(String name) {
@@ -39,20 +44,6 @@ final class CartSearch {
   }
 
   private static HoldState state(String label) {
-    return Arrays.stream(HoldState.values())
-        .filter(state -> state.name().toLowerCase(Locale.ROOT).equals(label))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                Problem.invalid("state", "must be held, sold, released, expired or returned")
-                    .asException());
-  }
-
-  private static HoldId after(String text) {
-    try {
-      return HoldId.of(text);
-    } catch (IllegalArgumentException e) {
-      throw Problem.invalid("after", "must be the 'next' of a page of this list").asException();
-    }
+    return HoldState.valueOf(label.toUpperCase(Locale.ROOT));
   }
 }

@@ -222,7 +222,6 @@ public final class Carts {
   }
 
   private Future<Answer> extend(Request request) {
-    Optional<String> key = request.idempotencyKey();
     Integer seconds = request.body().getInteger("seconds");
     MakeCommand make =
         (campaign, hold, actor) ->
@@ -233,11 +232,11 @@ public final class Carts {
                 actor,
                 // Only buyers are bounded: they could keep a hold for ever without paying.
                 actor.onlyBuyer().map(buyer -> campaign.buyersBound()));
-    return key.isEmpty() ? onHold(request, make) : extendOnce(request, key.get(), make);
+    return request.idempotencyKey().isEmpty() ? onHold(request, make) : extendOnce(request, make);
   }
 
   /** Locks the key, then the pool, in one transaction: the global lock order. */
-  private Future<Answer> extendOnce(Request request, String key, MakeCommand make) {
+  private Future<Answer> extendOnce(Request request, MakeCommand make) {
     CartId id = CartId.of(request.path("id"));
     Actor actor = RequestActor.actor(request.principal());
     return campaigns
@@ -246,22 +245,21 @@ public final class Carts {
             campaign ->
                 workers.run(
                     () ->
-                        StoredAnswer.of(
-                            once.call(
-                                onceKey(request, campaign, key),
-                                request.fingerprint(),
-                                connection ->
-                                    StoredAnswer.text(
-                                        Outcomes.answer(
-                                            campaign,
-                                            holds
-                                                .join(
-                                                    connection,
-                                                    make.command(campaign, id.hold(), actor),
-                                                    guard,
-                                                    Optional.empty())
-                                                .outcome(),
-                                            200))))));
+                        StoredAnswer.call(
+                            once,
+                            campaign.id(),
+                            request,
+                            connection ->
+                                Outcomes.answer(
+                                    campaign,
+                                    holds
+                                        .join(
+                                            connection,
+                                            make.command(campaign, id.hold(), actor),
+                                            guard,
+                                            Optional.empty())
+                                        .outcome(),
+                                    200))));
   }
 
   @FunctionalInterface

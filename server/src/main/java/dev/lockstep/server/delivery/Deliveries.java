@@ -138,9 +138,7 @@ public final class Deliveries {
   }
 
   private Future<Answer> showSecret(Request request) {
-    String url =
-        request.query("url").orElseThrow(() -> Problem.invalid("url", "is missing").asException());
-    Target receiver = target("url", url);
+    Target receiver = target("url", request.required("url"));
     ReceiverSecret newest = secrets.of(receiver).get(0);
     return Future.succeededFuture(
         Answer.ok(

@@ -38,16 +38,13 @@ final class JobApi {
   /** Counting stops here. */
   private static final int MAX_COUNT = 1_000_000;
 
-  private static final int MAX_TEXT = 200;
+  private static final Shape TEXT = Shape.text(1, 200);
 
   /** Said when a job ended between being read and being edited. */
   private static final String ENDED = "It has just ended.";
 
   private static final ObjectShape FILTER =
-      Shape.object()
-          .optional("queue", Shape.text(1, MAX_TEXT))
-          .optional("kind", Shape.text(1, MAX_TEXT))
-          .optional("text", Shape.text(1, MAX_TEXT));
+      Shape.object().optional("queue", TEXT).optional("kind", TEXT).optional("text", TEXT);
 
   private static final ObjectShape COUNTED =
       Shape.object()
@@ -137,16 +134,11 @@ final class JobApi {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    Optional<JobState> state =
-        request
-            .query("state")
-            .map(
-                text -> {
-                  JobJson.STATE.check("state", text);
-                  return JobJson.state(text);
-                });
-    JobFilter filter = filter(request.query("queue"), request.query("kind"), request.query("text"));
-    Optional<JobId> before = page.after().map(JobApi::after);
+    Optional<JobState> state = request.query("state", JobJson.STATE).map(JobJson::state);
+    JobFilter filter =
+        new JobFilter(
+            request.query("queue", TEXT), request.query("kind", TEXT), request.query("text", TEXT));
+    Optional<JobId> before = page.after(JobId::of);
     int limit = page.limit() + 1;
     return workers.read(
         request,
@@ -241,7 +233,7 @@ final class JobApi {
     }
     Optional<JobState> state = Optional.ofNullable(wanted.getString("state")).map(JobJson::state);
     JobFilter filter =
-        filter(
+        new JobFilter(
             Optional.ofNullable(wanted.getString("queue")),
             Optional.ofNullable(wanted.getString("kind")),
             Optional.ofNullable(wanted.getString("text")));
@@ -266,19 +258,6 @@ final class JobApi {
                   return Answer.ok(
                       new JsonObject().put("matched", matched).put("changed", changed));
                 }));
-  }
-
-  private static JobFilter filter(
-      Optional<String> queue, Optional<String> kind, Optional<String> text) {
-    return new JobFilter(
-        queue.map(value -> checked("queue", value)),
-        kind.map(value -> checked("kind", value)),
-        text.map(value -> checked("text", value)));
-  }
-
-  private static String checked(String field, String value) {
-    Shape.text(1, MAX_TEXT).check(field, value);
-    return value;
   }
 
   private Job find(JobId id) {
@@ -307,14 +286,6 @@ final class JobApi {
       return JobId.of(request.path("id"));
     } catch (IllegalArgumentException e) {
       throw unknown().asException();
-    }
-  }
-
-  private static JobId after(String text) {
-    try {
-      return JobId.of(text);
-    } catch (IllegalArgumentException e) {
-      throw Problem.invalid("after", "must be the 'next' of a page of this list").asException();
     }
   }
 

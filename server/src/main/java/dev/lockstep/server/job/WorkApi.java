@@ -132,21 +132,11 @@ final class WorkApi {
     for (int i = 0; i < bodies.size(); i++) {
       some.add(WorkJson.job(queue, bodies.size() == 1 ? "" : "[" + i + "].", bodies.get(i)));
     }
-    Optional<String> key = request.idempotencyKey();
-    String owner = request.principal().name();
     TxWork<Answer> work =
         c ->
             Answer.of(
                 201, new JsonObject().put("jobs", WorkJson.enqueued(jobs.enqueueAll(c, some))));
-    return workers.run(
-        () ->
-            key.isEmpty()
-                ? transactor.call(work)
-                : StoredAnswer.of(
-                    once.call(
-                        new OnceKey(ENQUEUE_SCOPE, owner, key.get()),
-                        request.fingerprint(),
-                        c -> StoredAnswer.text(work.run(c)))));
+    return workers.run(() -> StoredAnswer.call(transactor, once, ENQUEUE_SCOPE, request, work));
   }
 
   private Future<Answer> claim(Request request) {

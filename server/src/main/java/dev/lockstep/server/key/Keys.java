@@ -5,7 +5,6 @@ import static io.vertx.core.http.HttpMethod.GET;
 import static io.vertx.core.http.HttpMethod.POST;
 
 import dev.lockstep.once.Once;
-import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
@@ -26,6 +25,7 @@ import dev.lockstep.server.key.KeyTable.SortKey;
 import dev.lockstep.server.rate.Allowance;
 import dev.lockstep.server.rate.RateLimits;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxWork;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.security.MessageDigest;
@@ -63,9 +63,12 @@ public final class Keys implements Authenticator {
   private static final Principal CONFIGURED =
       new Principal(Role.OPERATOR, "configured", Optional.empty());
 
+  private static final Shape ROLE =
+      Shape.choice(Arrays.stream(Role.values()).map(Role::label).toArray(String[]::new));
+
   private static final ObjectShape NEW_KEY =
       Shape.object()
-          .required("role", Shape.choice("operator", "service", "buyer"))
+          .required("role", ROLE)
           .required("name", Shape.text(1, 200))
           .optional("buyer", Shape.nullable(Shape.text(1, MAX_BUYER_LENGTH)))
           .optional("expiresAt", Shape.nullable(Shape.time()));
@@ -74,7 +77,7 @@ public final class Keys implements Authenticator {
       Shape.object()
           .required("id", Shape.text(1, 64))
           .required("prefix", Shape.text(1, 16))
-          .required("role", Shape.choice("operator", "service", "buyer"))
+          .required("role", ROLE)
           .required("name", Shape.text(1, 200))
           .required("buyer", Shape.nullable(Shape.text(1, MAX_BUYER_LENGTH)))
           .required("createdAt", Shape.time())
@@ -94,6 +97,7 @@ public final class Keys implements Authenticator {
       "The first answer showed the key; it is not kept. If you lost it, revoke this key"
           + " and make another with a new Idempotency-Key.";
 
+  private final Transactor transactor;
   private final Once once;
   private final KeyTable table;
   private final KeyCache cache;
@@ -113,6 +117,7 @@ public final class Keys implements Authenticator {
       Optional<Secret> configured,
       RateLimits rates,
       LongSupplier nanoTime) {
+    this.transactor = transactor;
     this.once = once;
     this.table = new KeyTable(transactor);
     this.workers = workers;
@@ -273,20 +278,9 @@ public final class Keys implements Authenticator {
     NewKey key = newKey(request);
     Secret secret = Secret.random();
     String id = newId();
-    Optional<OnceKey> once =
-        request
-            .idempotencyKey()
-            .map(text -> new OnceKey(ONCE_SCOPE, request.principal().name(), text));
+    TxWork<Answer> work = connection -> made(KeyTable.insert(connection, id, secret, key));
     return workers
-        .run(
-            () ->
-                once.isEmpty()
-                    ? made(table.insert(id, secret, key))
-                    : StoredAnswer.of(
-                        this.once.call(
-                            once.get(),
-                            request.fingerprint(),
-                            c -> StoredAnswer.text(made(KeyTable.insert(c, id, secret, key))))))
+        .run(() -> StoredAnswer.call(transactor, once, ONCE_SCOPE, request, work))
         .map(answer -> answer.status() == 201 ? shownOnce(answer, id, secret) : answer);
   }
 
@@ -325,7 +319,7 @@ public final class Keys implements Authenticator {
   private Future<Answer> list(Request request) {
     Page page = request.page();
     SortKey after = page.after(SortKey::parse).orElse(SortKey.FIRST);
-    Role role = request.query("role").map(Keys::role).orElse(null);
+    Role role = request.query("role", ROLE).map(Role::of).orElse(null);
     return workers.read(
         request,
         () ->
@@ -334,14 +328,6 @@ public final class Keys implements Authenticator {
                     table.page(after, role, page.limit() + 1),
                     Keys::json,
                     row -> SortKey.of(row).toString())));
-  }
-
-  private static Role role(String label) {
-    return Arrays.stream(Role.values())
-        .filter(role -> role.label().equals(label))
-        .findFirst()
-        .orElseThrow(
-            () -> Problem.invalid("role", "must be operator, service or buyer").asException());
   }
 
   private Future<Answer> show(Request request) {

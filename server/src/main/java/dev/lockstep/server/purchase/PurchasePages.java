@@ -3,6 +3,8 @@ package dev.lockstep.server.purchase;
 import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.sql.RoundTrip;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -30,27 +32,10 @@ final class PurchasePages {
       }
       return new Filter(
           own.or(() -> wanted),
+          Campaigns.named(request.query("campaign")),
           request
-              .query("campaign")
-              .map(
-                  text -> {
-                    if (!text.matches("\\d{1,18}")) {
-                      throw Problem.invalid("campaign", "must be a campaign's id").asException();
-                    }
-                    return Long.parseLong(text);
-                  }),
-          request
-              .query("status")
-              .map(
-                  text ->
-                      PurchaseStatus.find(text)
-                          .orElseThrow(
-                              () ->
-                                  Problem.invalid(
-                                          "status",
-                                          "must be one of "
-                                              + String.join(", ", PurchaseStatus.labels()))
-                                      .asException())));
+              .query("status", Shape.choice(PurchaseStatus.labels()))
+              .flatMap(PurchaseStatus::find));
     }
   }
 
@@ -68,7 +53,7 @@ final class PurchasePages {
       Optional<PurchaseId> id =
           matcher.matches() ? PurchaseId.find(matcher.group(2)) : Optional.empty();
       if (id.isEmpty()) {
-        throw Problem.invalid("after", "must be the 'next' of a page").asException();
+        throw new IllegalArgumentException("not the cursor of a purchase");
       }
       long micros = Long.parseLong(matcher.group(1));
       return new Cursor(Instant.ofEpochSecond(micros / MICROS, micros % MICROS * 1_000), id.get());
@@ -107,8 +92,7 @@ final class PurchasePages {
               sql.append(" AND p.status = ?");
               parameters.add(status.code());
             });
-    page.after()
-        .map(Cursor::parse)
+    page.after(Cursor::parse)
         .ifPresent(
             cursor -> {
               sql.append(" AND (p.created_at, p.campaign, p.id) < (?, ?, ?)");

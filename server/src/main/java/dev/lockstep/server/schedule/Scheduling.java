@@ -12,7 +12,6 @@ import dev.lockstep.job.Schedule;
 import dev.lockstep.job.ScheduleId;
 import dev.lockstep.job.Schedules;
 import dev.lockstep.once.Once;
-import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
@@ -30,7 +29,6 @@ import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.job.Edits;
 import dev.lockstep.server.job.JobActs;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxWork;
 import io.vertx.core.Future;
@@ -41,7 +39,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -152,8 +149,6 @@ public final class Scheduling {
   }
 
   private Future<Answer> create(Request request) {
-    Optional<String> key = request.idempotencyKey();
-    String owner = request.principal().name();
     return workers.run(
         () -> {
           ScheduleId id = schedules.nextId();
@@ -162,21 +157,14 @@ public final class Scheduling {
           TxWork<Answer> work =
               connection -> {
                 // Under the key: a repetition is answered even when the time has passed since.
-                JsonObject body = withTimeToCome(request.body(), now(connection));
+                JsonObject body = withTimeToCome(request.body(), RoundTrip.now(connection));
                 Answer made = create(connection, id, ScheduleJson.content(deliveries, id, body));
                 if (kept) {
                   JobActs.record(connection, act, 0);
                 }
                 return made;
               };
-          if (key.isEmpty()) {
-            return transactor.call(work);
-          }
-          return StoredAnswer.of(
-              once.call(
-                  new OnceKey(ONCE_SCOPE, owner, key.get()),
-                  request.fingerprint(),
-                  connection -> StoredAnswer.text(work.run(connection))));
+          return StoredAnswer.call(transactor, once, ONCE_SCOPE, request, work);
         });
   }
 
@@ -198,20 +186,12 @@ public final class Scheduling {
   /** Uses this transaction's clock, which decides whether it will run at all. */
   private static NewSchedule stillToCome(Connection connection, NewSchedule content)
       throws SQLException {
-    return ScheduleJson.stillToCome(content, now(connection));
-  }
-
-  private static Instant now(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Instant> now =
-        trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
-    trip.send();
-    return now.list().get(0);
+    return ScheduleJson.stillToCome(content, RoundTrip.now(connection));
   }
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    Optional<ScheduleId> before = page.after().map(text -> id("after", text));
+    Optional<ScheduleId> before = page.after(ScheduleId::of);
     return workers.read(
         request,
         () ->
@@ -242,7 +222,7 @@ public final class Scheduling {
           JsonObject body = ScheduleJson.changed(seen, request.body());
           boolean moved = request.body().containsKey("when");
           if (moved) {
-            body = withTimeToCome(body, transactor.call(Scheduling::now));
+            body = withTimeToCome(body, transactor.call(RoundTrip::now));
           }
           NewSchedule content = ScheduleJson.content(deliveries, id, body);
           OptionalInt version = OptionalInt.of(seen.version());
@@ -289,7 +269,7 @@ public final class Scheduling {
 
   private Future<Answer> preview(Request request) {
     ScheduleId id = id(request);
-    int count = request.query("count").map(Scheduling::count).orElse(PREVIEW);
+    int count = request.number("count", 1, MAX_PREVIEW).orElse((long) PREVIEW).intValue();
     return workers
         .read(request, () -> schedules.preview(id, count))
         .map(times -> times(times.orElseThrow(() -> unknown().asException())));
@@ -307,14 +287,6 @@ public final class Scheduling {
             .put("items", new JsonArray(times.stream().map(Instant::toString).toList())));
   }
 
-  private static int count(String text) {
-    int number = text.matches("\\d{1,4}") ? Integer.parseInt(text) : 0;
-    if (number < 1 || number > MAX_PREVIEW) {
-      throw Problem.invalid("count", "must be 1 to " + MAX_PREVIEW).asException();
-    }
-    return number;
-  }
-
   private Schedule find(ScheduleId id) {
     return schedules.find(id).orElseThrow(() -> unknown().asException());
   }
@@ -328,14 +300,6 @@ public final class Scheduling {
       return ScheduleId.of(request.path("id"));
     } catch (IllegalArgumentException e) {
       throw unknown().asException();
-    }
-  }
-
-  private static ScheduleId id(String field, String text) {
-    try {
-      return ScheduleId.of(text);
-    } catch (IllegalArgumentException e) {
-      throw Problem.invalid(field, "must be the 'next' of a page of this list").asException();
     }
   }
 

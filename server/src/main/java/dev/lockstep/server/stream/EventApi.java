@@ -4,7 +4,6 @@ import static io.vertx.core.http.HttpMethod.GET;
 import static io.vertx.core.http.HttpMethod.POST;
 
 import dev.lockstep.once.Once;
-import dev.lockstep.once.OnceKey;
 import dev.lockstep.outbox.AppendedEvent;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.NewEvent;
@@ -35,6 +34,8 @@ import java.util.Set;
 final class EventApi implements CompletionEvents {
   /** Per request. */
   static final int MAX_EVENTS = 1_000;
+
+  private static final long MAX_SEQ = 999_999_999_999_999_999L;
 
   /** The scope of events' idempotency keys; campaigns use their ids. */
   private static final long ONCE_SCOPE = -2;
@@ -80,21 +81,12 @@ final class EventApi implements CompletionEvents {
     String stream = SinkKinds.streamName(request.path("stream"));
     requireOpen(stream);
     List<NewEvent> events = events(stream, request);
-    Optional<String> key = request.idempotencyKey();
-    String owner = request.principal().name();
     return workers.run(
         () -> {
           if (outbox.stream(stream).isEmpty()) {
             throw unknown().asException();
           }
-          if (key.isEmpty()) {
-            return transactor.call(connection -> appended(connection, events));
-          }
-          return StoredAnswer.of(
-              once.call(
-                  new OnceKey(ONCE_SCOPE, owner, key.get()),
-                  request.fingerprint(),
-                  connection -> StoredAnswer.text(appended(connection, events))));
+          return StoredAnswer.call(transactor, once, ONCE_SCOPE, request, c -> appended(c, events));
         });
   }
 
@@ -207,14 +199,9 @@ final class EventApi implements CompletionEvents {
 
   private Future<Answer> list(Request request) {
     String stream = SinkKinds.streamName(request.path("stream"));
-    String key =
-        request
-            .query("key")
-            .filter(text -> !text.isEmpty())
-            .orElseThrow(() -> Problem.invalid("key", "is missing").asException());
+    String key = request.required("key");
     Page page = request.page();
-    long afterSeq =
-        page.afterNumber(request.query("afterSeq").map(text -> seq("afterSeq", text)).orElse(0L));
+    long afterSeq = page.afterNumber(request.number("afterSeq", 0, MAX_SEQ).orElse(0L));
     return workers.read(
         request,
         () -> {
@@ -228,13 +215,6 @@ final class EventApi implements CompletionEvents {
                   event -> String.valueOf(event.seq()),
                   event -> event.content().size()));
         });
-  }
-
-  private static long seq(String field, String text) {
-    if (!text.matches("\\d{1,18}")) {
-      throw Problem.invalid(field, "must be a sequence, a whole number from 0").asException();
-    }
-    return Long.parseLong(text);
   }
 
   static Problem unknown() {
