@@ -68,20 +68,24 @@ final class FileTree {
 
           @Override
           public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-            if (e instanceof NoSuchFileException) {
-              return FileVisitResult.CONTINUE;
-            }
-            throw e;
+            return unlessVanished(e);
           }
 
           @Override
           public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException e)
               throws IOException {
             if (e != null) {
-              throw e;
+              return unlessVanished(e);
             }
             Files.deleteIfExists(directory);
             return FileVisitResult.CONTINUE;
+          }
+
+          private static FileVisitResult unlessVanished(IOException e) throws IOException {
+            if (e instanceof NoSuchFileException) {
+              return FileVisitResult.CONTINUE;
+            }
+            throw e;
           }
         });
   }

@@ -2,9 +2,6 @@ package dev.lockstep.postgres;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -16,7 +13,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,14 +37,6 @@ public final class PostgresServer implements AutoCloseable {
   private static final String LOOPBACK = "127.0.0.1";
   private static final int START_ATTEMPTS = 5;
   private static final long OLD_PROCESSES_WAIT_MS = 250;
-
-  /**
-   * Free ports come from below the range for outgoing connections; otherwise a client that retries
-   * while the server is down could be given the server's own port.
-   */
-  private static final int FREE_PORT_MIN = 15_000;
-
-  private static final int FREE_PORT_MAX = 32_000;
 
   private final PostgresConfig config;
   private final Path directory;
@@ -122,6 +110,17 @@ public final class PostgresServer implements AutoCloseable {
     } finally {
       release(lock);
     }
+  }
+
+  /**
+   * Stops a server whose owner was killed and deletes its folder.
+   *
+   * @throws PostgresException if the folder has a living owner
+   * @throws UncheckedIOException if something in the folder cannot be deleted
+   */
+  public static void discardAbandoned(PostgresConfig config) {
+    stopAbandoned(config);
+    delete(config.directory());
   }
 
   /** The address of the database {@code lockstep}, without credentials. */
@@ -215,6 +214,10 @@ public final class PostgresServer implements AutoCloseable {
   /** Stops the server and deletes its folder. */
   public void discard() {
     stop();
+    delete(directory);
+  }
+
+  private static void delete(Path directory) {
     try {
       FileTree.delete(directory);
     } catch (IOException e) {
@@ -226,7 +229,7 @@ public final class PostgresServer implements AutoCloseable {
     boolean remains = postmaster.clear() != Postmaster.Remains.NONE;
     boolean fixedPort = port != 0;
     for (int attempt = 1; ; attempt++) {
-      int candidate = fixedPort ? port : freePort();
+      int candidate = fixedPort ? port : FreePort.find();
       Postmaster.Start outcome = startOn(candidate);
       if (outcome == Postmaster.Start.READY) {
         port = candidate;
@@ -249,7 +252,7 @@ public final class PostgresServer implements AutoCloseable {
   }
 
   private Postmaster.Start startOn(int candidate) throws IOException {
-    if (!isFree(candidate)) {
+    if (!FreePort.isFree(candidate)) {
       return Postmaster.Start.PORT_TAKEN;
     }
     cluster.writeSettings(config, candidate);
@@ -329,27 +332,6 @@ public final class PostgresServer implements AutoCloseable {
       postmaster.kill();
     } catch (IOException e) {
       throw cannotUse(directory, e);
-    }
-  }
-
-  private static int freePort() {
-    for (int i = 0; i < 1000; i++) {
-      int candidate = ThreadLocalRandom.current().nextInt(FREE_PORT_MIN, FREE_PORT_MAX);
-      if (isFree(candidate)) {
-        return candidate;
-      }
-    }
-    throw new PostgresException(
-        "No free port between " + FREE_PORT_MIN + " and " + FREE_PORT_MAX + ".");
-  }
-
-  private static boolean isFree(int port) {
-    try (ServerSocket socket = new ServerSocket()) {
-      socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port));
-      return true;
-    } catch (IOException e) {
-      return false;
     }
   }
 

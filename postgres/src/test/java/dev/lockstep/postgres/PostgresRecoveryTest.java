@@ -58,6 +58,16 @@ class PostgresRecoveryTest {
   }
 
   @Test
+  void aServerWhoseOwnerWasKilledCanBeDiscarded() throws Exception {
+    long orphan = killedOwnersServer();
+
+    PostgresServer.discardAbandoned(config());
+    awaitExit(orphan);
+    assertThat(directory).doesNotExist();
+    PostgresServer.discardAbandoned(config());
+  }
+
+  @Test
   void aLivingOwnerInAnotherProcessIsLeftAlone() throws Exception {
     Process owner = startOwner();
     try {

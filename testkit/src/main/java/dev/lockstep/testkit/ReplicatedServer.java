@@ -13,7 +13,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.stream.Stream;
-import org.flywaydb.core.Flyway;
 
 /**
  * A primary and a synchronous standby, for failover tests. An acknowledged commit is on both.
@@ -48,7 +47,7 @@ public final class ReplicatedServer implements AutoCloseable {
       PostgresServer primary = PostgresServer.start(first);
       int port = primary.port();
       if (migrated) {
-        migrate(primary);
+        TestServer.migrate(primary, DATABASE);
       }
       primary.stop();
       Path second = directory.resolve("standby");
@@ -162,16 +161,6 @@ public final class ReplicatedServer implements AutoCloseable {
     }
   }
 
-  private static void migrate(PostgresServer server) {
-    Flyway.configure()
-        .dataSource(server.url(DATABASE), server.user(), server.password())
-        .locations("classpath:db/lockstep")
-        .defaultSchema("lockstep")
-        .createSchemas(true)
-        .load()
-        .migrate();
-  }
-
   private static void execute(PostgresServer server, String sql) {
     try (Connection connection =
             DriverManager.getConnection(server.url(DATABASE), server.user(), server.password());
@@ -198,8 +187,12 @@ public final class ReplicatedServer implements AutoCloseable {
 
   @Override
   public void close() {
-    standby.close();
-    primary.close();
-    TestServer.deleteQuietly(directory);
+    standby.discard();
+    primary.discard();
+    try {
+      Files.deleteIfExists(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

@@ -5,12 +5,8 @@ import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -24,7 +20,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.flywaydb.core.Flyway;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,14 +50,12 @@ final class TestServer implements AutoCloseable {
     }
   }
 
-  private final Path directory;
   private final PostgresServer server;
   private final AtomicInteger databases = new AtomicInteger();
   // Guarded by this. One template per collation.
   private final Map<Optional<String>, String> templates = new HashMap<>();
 
-  private TestServer(Path directory, PostgresServer server) {
-    this.directory = directory;
+  private TestServer(PostgresServer server) {
     this.server = server;
   }
 
@@ -78,7 +71,7 @@ final class TestServer implements AutoCloseable {
               .withDurable(durable)
               .withSetting("shared_buffers", "128MB")
               .withSetting("max_connections", "400");
-      return new TestServer(directory, PostgresServer.start(config));
+      return new TestServer(PostgresServer.start(config));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -127,9 +120,16 @@ final class TestServer implements AutoCloseable {
     // A failed first attempt must not leave half a template behind.
     dropDatabase(template);
     administer("CREATE DATABASE " + template + sortingBy(icuLocale));
+    migrate(server, template);
+    templates.put(icuLocale, template);
+    return template;
+  }
+
+  /** Runs core's migrations, if they are on the class path. */
+  static void migrate(PostgresServer server, String database) {
     Flyway flyway =
         Flyway.configure()
-            .dataSource(server.url(template), server.user(), server.password())
+            .dataSource(server.url(database), server.user(), server.password())
             .locations(MIGRATIONS)
             .failOnMissingLocations(false)
             .defaultSchema(SCHEMA)
@@ -138,8 +138,6 @@ final class TestServer implements AutoCloseable {
     if (flyway.info().all().length > 0) {
       flyway.migrate();
     }
-    templates.put(icuLocale, template);
-    return template;
   }
 
   private void administer(String sql) {
@@ -155,8 +153,11 @@ final class TestServer implements AutoCloseable {
   /** Stops the server and deletes its data. */
   @Override
   public void close() {
-    server.close();
-    deleteQuietly(directory);
+    try {
+      server.discard();
+    } catch (UncheckedIOException e) {
+      log.warn("Could not delete {}: {}", server.dataDirectory(), e.toString());
+    }
   }
 
   /** Cleans up after killed test JVMs, which leave a running server and a directory behind. */
@@ -170,9 +171,8 @@ final class TestServer implements AutoCloseable {
     }
     for (Path folder : folders) {
       try {
-        PostgresServer.stopAbandoned(PostgresConfig.forTests(folder));
-        deleteQuietly(folder);
-      } catch (PostgresException e) {
+        PostgresServer.discardAbandoned(PostgresConfig.forTests(folder));
+      } catch (PostgresException | UncheckedIOException e) {
         // Another test run may be cleaning it up right now, or it belongs to another user.
         log.info("Could not clean up {}; leaving it: {}", folder, e.getMessage());
       }
@@ -182,45 +182,5 @@ final class TestServer implements AutoCloseable {
   private static boolean isAbandoned(Path folder) {
     Matcher name = FOLDER.matcher(folder.getFileName().toString());
     return name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty();
-  }
-
-  /** Tolerates files that a leftover process still changes; the next run deletes the rest. */
-  static void deleteQuietly(Path root) {
-    try {
-      Files.walkFileTree(root, new Deleting());
-    } catch (IOException e) {
-      log.warn("Could not delete {}: {}", root, e.toString());
-    }
-  }
-
-  /** Deletes what it visits; files that vanish meanwhile are fine. */
-  private static final class Deleting extends SimpleFileVisitor<Path> {
-    @Override
-    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-      Files.deleteIfExists(file);
-      return FileVisitResult.CONTINUE;
-    }
-
-    @Override
-    public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-      return unlessVanished(e);
-    }
-
-    @Override
-    public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException e)
-        throws IOException {
-      if (e != null) {
-        return unlessVanished(e);
-      }
-      Files.deleteIfExists(folder);
-      return FileVisitResult.CONTINUE;
-    }
-
-    private static FileVisitResult unlessVanished(IOException e) throws IOException {
-      if (e instanceof NoSuchFileException) {
-        return FileVisitResult.CONTINUE;
-      }
-      throw e;
-    }
   }
 }

@@ -4,14 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class TestServerTest {
@@ -51,40 +47,6 @@ class TestServerTest {
       server.onExit().orTimeout(60, TimeUnit.SECONDS).join();
       next.send("end");
       next.awaitExit();
-    }
-  }
-
-  @Test
-  void whatSomebodyStillChangesIsDeletedWithoutAFault(@TempDir Path temporary) {
-    Path folder = temporary.resolve("folder");
-    AtomicBoolean over = new AtomicBoolean();
-    CompletableFuture<Void> somebody =
-        CompletableFuture.runAsync(
-            () -> {
-              while (!over.get()) {
-                comeAndGo(folder);
-              }
-            });
-    for (int i = 0; i < 1_000; i++) {
-      TestServer.deleteQuietly(folder);
-    }
-    over.set(true);
-    somebody.join();
-    TestServer.deleteQuietly(folder);
-    assertThat(folder).doesNotExist();
-  }
-
-  /** Many, so that some go between being listed and being looked at. */
-  private static void comeAndGo(Path folder) {
-    try {
-      for (int i = 0; i < 200; i++) {
-        Files.createDirectories(folder.resolve("inner" + i));
-      }
-      for (int i = 0; i < 200; i++) {
-        Files.deleteIfExists(folder.resolve("inner" + i));
-      }
-    } catch (IOException e) {
-      assertThat(e).as("deleted under it").isInstanceOf(NoSuchFileException.class);
     }
   }
 
