@@ -5,6 +5,7 @@ import dev.lockstep.prove.history.Op;
 import dev.lockstep.prove.history.Status;
 import dev.lockstep.prove.node.Answer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -15,6 +16,7 @@ public final class Client {
   private static final Duration PATIENCE = Duration.ofSeconds(40);
   private static final int INSISTENCE = 400;
   private static final long PAUSE_MS = 100;
+  private static final int PAGE = 200;
 
   private final Round round;
   private final Traffic traffic;
@@ -26,14 +28,6 @@ public final class Client {
     this.traffic = traffic;
     this.number = number;
     this.random = new Random(seed);
-  }
-
-  public Round round() {
-    return round;
-  }
-
-  public Random random() {
-    return random;
   }
 
   public int below(int bound) {
@@ -151,6 +145,28 @@ public final class Client {
     int node = random.nextInt(round.cluster().size());
     Answer answer = round.cluster().call(node, kind, args, PATIENCE);
     return answer.status() == Status.OK ? answer.fields() : Fields.NONE;
+  }
+
+  /**
+   * Reads records of one group, many at a time, and notes each as found.
+   *
+   * @param kind of one record; its plural reads many
+   * @param id names one record's id; its plural the ids of many
+   */
+  List<Fields> readAll(String kind, Fields group, String id, List<String> ids)
+      throws InterruptedException {
+    List<Fields> all = new ArrayList<>();
+    for (int from = 0; from < ids.size(); from += PAGE) {
+      List<String> page = ids.subList(from, Math.min(ids.size(), from + PAGE));
+      Op op = seek(kind + "s", group.with(id + "s", String.join(",", page)));
+      List<String> lines = op.result().parts("found", ";");
+      for (int i = 0; i < page.size(); i++) {
+        Fields found = Fields.parse(lines.get(i));
+        found(op, kind, group.with(id, page.get(i)), found);
+        all.add(found);
+      }
+    }
+    return all;
   }
 
   private Op op(int node, String kind, Fields args, long start, Answer answer) {

@@ -17,7 +17,6 @@ final class HoldWork implements Workload {
   private static final int BUYERS = 5;
   private static final int RECENT = 12;
   private static final int CALLS_PER_SCOPE = 400;
-  private static final int PAGE = 200;
 
   /** One scope and what was asked of it. */
   private record Scope(long id, List<Fields> acquired, AtomicInteger calls) {}
@@ -123,18 +122,6 @@ final class HoldWork implements Workload {
   /** Reads holds of one scope, many at a time. */
   static List<Fields> read(Client client, long scope, List<String> holds)
       throws InterruptedException {
-    List<Fields> all = new ArrayList<>();
-    for (int from = 0; from < holds.size(); from += PAGE) {
-      List<String> page = holds.subList(from, Math.min(holds.size(), from + PAGE));
-      Op op =
-          client.seek("final.holds", Fields.of("scope", scope, "holds", String.join(",", page)));
-      List<String> lines = op.result().parts("found", ";");
-      for (int i = 0; i < page.size(); i++) {
-        Fields found = Fields.parse(lines.get(i));
-        client.found(op, "final.hold", Fields.of("scope", scope, "hold", page.get(i)), found);
-        all.add(found);
-      }
-    }
-    return all;
+    return client.readAll("final.hold", Fields.of("scope", scope), "hold", holds);
   }
 }

@@ -13,7 +13,6 @@ final class LedgerWork implements Workload {
   static final int ACCOUNTS = 6;
   private static final int BANK = 1;
   private static final int RECENT = 10;
-  private static final int PAGE = 200;
   private static final int MOST_INSTANTS = 400;
 
   private final Round round;
@@ -161,18 +160,6 @@ final class LedgerWork implements Workload {
 
   /** Reads transfers of one book, many at a time. */
   static void read(Client client, long book, List<String> ids) throws InterruptedException {
-    for (int from = 0; from < ids.size(); from += PAGE) {
-      List<String> page = ids.subList(from, Math.min(ids.size(), from + PAGE));
-      Op op =
-          client.seek("final.transfers", Fields.of("book", book, "ids", String.join(",", page)));
-      List<String> lines = op.result().parts("found", ";");
-      for (int i = 0; i < page.size(); i++) {
-        client.found(
-            op,
-            "final.transfer",
-            Fields.of("book", book, "id", page.get(i)),
-            Fields.parse(lines.get(i)));
-      }
-    }
+    client.readAll("final.transfer", Fields.of("book", book), "id", ids);
   }
 }
