@@ -119,6 +119,22 @@ class ClaimsBesideWorkersTest extends ClaimScene {
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.shard_member")).isZero();
   }
 
+  /** Its lease of a tenth of a second ends an hour from now, by that clock. */
+  @Test
+  void norAfterTheDatabasesClockWasSetBack() {
+    database.execute(
+        """
+        INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at, lease_ms)
+        VALUES ('job', '%1$s', 'gone', false, now() + interval '1 hour', 100);
+        INSERT INTO lockstep.job_worker_queue (queue, member) VALUES ('%2$s', '%1$s')\
+        """
+            .formatted("00000000-0000-0000-0000-000000000001", queue));
+    enqueue(job("1"));
+
+    assertThat(ask().served()).isTrue();
+    Await.until("it counts as dead", () -> claim(1).size() == 1);
+  }
+
   @Test
   void whatAWorkerWritesThatWasTakenForDeadIsRefusedAndTheClaimersResultHolds() throws Exception {
     CountDownLatch runs = new CountDownLatch(1);
