@@ -51,12 +51,15 @@ final class HealthReader {
         AND s.relname <> 'flyway_schema_history' AND c.relkind <> 'p'
       ORDER BY s.n_dead_tup DESC, 1""";
 
-  // No lag in time: the replica is idle, or the role may not see it and its state is unknown.
+  // No lag in time: the replica is idle. No state: our role may not see more than that there is
+  // one.
   private static final String REPLICAS =
       """
       SELECT coalesce(application_name, '') AS application, coalesce(state, 'unknown') AS state,
-        coalesce(extract(epoch FROM replay_lag), 0)::float8 AS lag_seconds,
-        coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint AS lag_bytes
+        CASE WHEN state IS NOT NULL
+          THEN coalesce(extract(epoch FROM replay_lag), 0) END::float8 AS lag_seconds,
+        CASE WHEN state IS NOT NULL
+          THEN coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0) END::bigint AS lag_bytes
       FROM pg_stat_replication ORDER BY 1""";
 
   private static final String IDS =
@@ -121,8 +124,8 @@ final class HealthReader {
                 new Replica(
                     row.getString("application"),
                     row.getString("state"),
-                    row.getDouble("lag_seconds"),
-                    row.getLong("lag_bytes")));
+                    Optional.ofNullable(row.getObject("lag_seconds", Double.class)),
+                    Optional.ofNullable(row.getObject("lag_bytes", Long.class))));
     Rows<Ids> ids = trip.query(IDS, HealthReader::ids);
     Rows<Activity> activity = trip.query(COUNTS, HealthReader::activity);
     trip.send();

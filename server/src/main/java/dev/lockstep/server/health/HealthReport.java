@@ -46,7 +46,11 @@ record HealthReport(
     }
   }
 
-  record Replica(String name, String state, double lagSeconds, long lagBytes) {}
+  /**
+   * @param lagSeconds empty if our role may not see it
+   * @param lagBytes empty if our role may not see it
+   */
+  record Replica(String name, String state, Optional<Double> lagSeconds, Optional<Long> lagBytes) {}
 
   /**
    * @param age of the oldest unfrozen transaction id
@@ -99,7 +103,11 @@ record HealthReport(
   }
 
   double replicationLagSeconds() {
-    return replicas.stream().mapToDouble(Replica::lagSeconds).max().orElse(0);
+    return replicas.stream()
+        .flatMap(replica -> replica.lagSeconds().stream())
+        .mapToDouble(Double::doubleValue)
+        .max()
+        .orElse(0);
   }
 
   double worstDeadShare() {

@@ -117,8 +117,8 @@ final class HealthView {
     return new JsonObject()
         .put("name", replica.name())
         .put("state", replica.state())
-        .put("lagSeconds", replica.lagSeconds())
-        .put("lagBytes", replica.lagBytes());
+        .put("lagSeconds", replica.lagSeconds().orElse(null))
+        .put("lagBytes", replica.lagBytes().orElse(null));
   }
 
   private static JsonArray array(List<JsonObject> items) {

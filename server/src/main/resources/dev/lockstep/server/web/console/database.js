@@ -100,6 +100,10 @@ function quiet(all, told) {
   return rest.some((one) => one.dead) ? 'with fewer dead rows' : 'all quiet';
 }
 
+function replica(one) {
+  return one.lagSeconds === null ? 'one that this server’s role may not see' : `${one.name}: ${one.state}, ${seconds(one.lagSeconds)} behind`;
+}
+
 function facts(now) {
   return el('dl', { class: 'wide-terms' },
     fact('Pool', `${now.pool.active} of ${now.pool.max} connections in use, ${now.pool.waiting} waiting for one`),
@@ -108,5 +112,5 @@ function facts(now) {
     fact('Lock timeouts', `${count(now.sinceStart.lockTimeouts)} since the start`),
     fact('Deadlocks', `${count(now.sinceStart.deadlocks)} since the start`),
     fact('Blocks found in memory', share(now.sinceStart.cacheHitShare)),
-    fact('Replicas', now.replicas.length ? now.replicas.map((one) => `${one.name}: ${one.state}, ${seconds(one.lagSeconds)} behind`).join('; ') : 'none'));
+    fact('Replicas', now.replicas.length ? now.replicas.map(replica).join('; ') : 'none'));
 }
