@@ -10,11 +10,15 @@ import dev.lockstep.server.WebhookReceiver.Answer;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -217,6 +221,36 @@ class JobsApiTest {
             dead.copy().put("filter", filter("state", "done")).put("dryRun", true))) {
       assertThat(bulk("cancel", bad).status()).as(bad.encode()).isEqualTo(400);
     }
+  }
+
+  @Test
+  void jobsThatCameAfterTheyWereCountedAreNotCancelled() throws Exception {
+    enqueue(NewJob.of(QUEUE, "a", "{}"));
+    JsonObject one = new JsonObject().put("filter", filter("queue", QUEUE)).put("expected", 1);
+    try (Connection late = server.database().connection();
+        Statement statement = late.createStatement()) {
+      late.setAutoCommit(false);
+      // Others may read and count, but not delete.
+      statement.execute("LOCK TABLE lockstep.job IN SHARE MODE");
+      FutureTask<Reply> cancels = new FutureTask<>(() -> bulk("cancel", one));
+      new Thread(cancels, "cancels").start();
+      Await.until(
+          "it waits to delete",
+          () ->
+              server
+                      .database()
+                      .queryLong(
+                          "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                              + " AND wait_event_type = 'Lock' AND query LIKE '%DELETE%job%'")
+                  > 0);
+      Transactor transactor = new Transactor(server.database().dataSource());
+      Jobs jobs = new Jobs(transactor);
+      transactor.join(late, c -> jobs.enqueue(c, NewJob.of(QUEUE, "a", "{}")));
+      late.commit();
+
+      cancels.get(60, TimeUnit.SECONDS).expectProblem(409, "count-changed");
+    }
+    assertThat(ids("queue=letters")).hasSize(2);
   }
 
   @Test

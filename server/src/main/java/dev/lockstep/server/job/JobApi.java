@@ -17,6 +17,7 @@ import dev.lockstep.server.api.Endpoint.IfMatch;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
@@ -221,6 +222,13 @@ final class JobApi {
   }
 
   /** One transaction: it changes exactly what was counted, or nothing. */
+  private static ProblemException countChanged(int matched) {
+    return Problem.of(
+            "count-changed", 409, "Count changed", "Now " + matched + " match; nothing was done.")
+        .with("matched", matched)
+        .asException();
+  }
+
   private Future<Answer> bulk(Request request, String action, Step count, Step change) {
     JsonObject wanted = request.body().getJsonObject("filter");
     Act act = Act.of(request, action, wanted.encode());
@@ -243,15 +251,13 @@ final class JobApi {
                 c -> {
                   int matched = count.run(c, state, filter);
                   if (expected != null && expected != matched) {
-                    throw Problem.of(
-                            "count-changed",
-                            409,
-                            "Count changed",
-                            "Now " + matched + " match; nothing was done.")
-                        .with("matched", matched)
-                        .asException();
+                    throw countChanged(matched);
                   }
                   int changed = dryRun ? 0 : change.run(c, state, filter);
+                  // More came since they were counted.
+                  if (changed > matched) {
+                    throw countChanged(changed);
+                  }
                   if (changed > 0) {
                     JobActs.record(c, act, changed);
                   }
