@@ -12,10 +12,15 @@ import java.util.Objects;
 final class PaymentFigures implements PaymentListener {
   private final Map<Operation, Timer> durations;
   private final Counter failures;
+  private final Counter refundFailures;
 
   PaymentFigures(Metrics metrics) {
     durations = Metrics.each(Operation.class, one -> timer(metrics, one));
     failures = metrics.counter("lockstep.payment.failures", "Payments that the provider refused.");
+    refundFailures =
+        metrics.counter(
+            "lockstep.refund.failures",
+            "Attempts to refund that the provider refused, or that failed.");
   }
 
   @Override
@@ -23,6 +28,8 @@ final class PaymentFigures implements PaymentListener {
     Objects.requireNonNull(durations.get(operation)).record(took);
     if (refused && operation == Operation.PAY) {
       failures.increment();
+    } else if (refused && operation == Operation.REFUND) {
+      refundFailures.increment();
     }
   }
 

@@ -324,6 +324,9 @@ public final class Payments implements AutoCloseable {
   }
 
   private static boolean isRefusal(Object result) {
-    return result instanceof PaymentResult.Declined || result instanceof Rejected;
+    return result instanceof PaymentResult.Declined
+        || result instanceof Rejected
+        || result instanceof RefundResult.Rejected
+        || result instanceof RefundResult.Failed;
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.gateway.GatewayFaults;
 import dev.lockstep.gateway.GatewayFaults.Delays;
 import dev.lockstep.gateway.TestGateway;
+import dev.lockstep.server.payment.PaymentListener.Operation;
 import dev.lockstep.server.payment.PaymentResult.Canceled;
 import dev.lockstep.server.payment.PaymentResult.Open;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
@@ -15,7 +16,9 @@ import dev.lockstep.server.payment.RefundResult.Pending;
 import dev.lockstep.server.payment.RefundResult.Refunded;
 import dev.lockstep.testkit.TestDatabase;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,6 +35,8 @@ class RefundsTest {
 
   private static final Money PRICE = new Money(500, "JPY");
 
+  private static final Queue<Operation> refused = new ConcurrentLinkedQueue<>();
+
   private static TestGateway gateway;
   private static Payments payments;
 
@@ -41,7 +46,13 @@ class RefundsTest {
     gateway = TestGateway.start(database);
     payments =
         Payments.open(
-            gateway.vertx(), PaymentsConfig.of(gateway.url(), TestGateway.KEY).withRetries(0));
+            gateway.vertx(),
+            PaymentsConfig.of(gateway.url(), TestGateway.KEY).withRetries(0),
+            (operation, took, isRefused) -> {
+              if (isRefused) {
+                refused.add(operation);
+              }
+            });
   }
 
   @AfterAll
@@ -53,7 +64,15 @@ class RefundsTest {
   @BeforeEach
   void forget() {
     gateway.gateway().setFaults(GatewayFaults.NONE);
+    refused.clear();
     database.execute("TRUNCATE gateway.intent, gateway.answer, gateway.refund, gateway.webhook");
+  }
+
+  @Test
+  void aRefusedRefundIsReportedAsRefused() {
+    assertThat(refund(new IntentId("pi_nobodys"))).isInstanceOf(RefundResult.Rejected.class);
+
+    assertThat(refused).containsExactly(Operation.REFUND);
   }
 
   @Test
@@ -70,6 +89,7 @@ class RefundsTest {
     settle("succeeded");
     assertThat(refund(intent)).isEqualTo(new AlreadyRefunded(intent));
     assertThat(refunds()).isEqualTo(1);
+    assertThat(refused).isEmpty();
   }
 
   @ParameterizedTest
