@@ -34,8 +34,9 @@ public final class Migrations {
   private static final Duration PATIENCE = Duration.ofHours(1);
 
   // While a script waits for a table, everybody else queues behind it. So it waits less long than
-  // they do, and then lets them pass.
-  private static final Duration TABLE_LOCK_TIMEOUT = Duration.ofSeconds(1);
+  // they do (3 s), and then lets them pass; but longer than deadlock_timeout (1 s), after which
+  // PostgreSQL cancels an autovacuum that is in the way.
+  private static final Duration TABLE_LOCK_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
   private static final TxOptions OPTIONS =

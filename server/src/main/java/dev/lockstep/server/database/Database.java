@@ -11,13 +11,10 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Arrays;
 import java.util.Properties;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
-import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
-import org.flywaydb.core.api.MigrationInfo;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.jdbc.PreferQueryMode;
 import org.slf4j.Logger;
@@ -234,19 +231,11 @@ public final class Database implements AutoCloseable {
    */
   private static int migrate(
       DataSource pool, DatabaseAddress address, String schema, String... migrations) {
-    Flyway flyway =
-        Flyway.configure()
-            .dataSource(pool)
-            .defaultSchema(schema)
-            .locations(migrations)
-            // Each block numbers its own range, so a migration may be added below another block's.
-            .outOfOrder(true)
-            .load();
-    int applied = flyway.migrate().migrationsExecuted;
+    SchemaScripts scripts = new SchemaScripts(pool, schema, migrations);
+    int applied = scripts.run();
     if (applied > 0) {
       log.info("Applied {} migration(s) to schema {} in {}", applied, schema, address.place());
     }
-    long known = Arrays.stream(flyway.info().all()).filter(MigrationInfo::isVersioned).count();
-    return Math.toIntExact(known);
+    return scripts.known();
   }
 }

@@ -68,7 +68,7 @@ final class DatabaseRefusal {
     return state == null ? "" : state;
   }
 
-  private static @Nullable SQLException sqlCause(Throwable e) {
+  static @Nullable SQLException sqlCause(Throwable e) {
     for (Throwable t = e; t != null; t = t.getCause()) {
       if (t instanceof SQLException sql) {
         return sql;
