@@ -18,10 +18,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.callback.Callback;
+import org.flywaydb.core.api.callback.Context;
+import org.flywaydb.core.api.callback.Event;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -170,17 +176,48 @@ class MigrationsTest {
   }
 
   @Test
-  void nodesWithAndWithoutFlywayMayStartAtOnce() throws InterruptedException {
-    Race.<Boolean>of(4)
-        .run(
-            i ->
-                i % 2 == 0
-                    ? Migrations.apply(database.dataSource()) >= 0
-                    : flyway("latest").migrate().success)
-        .valuesOrThrow();
+  void nodesWithAndWithoutFlywayWaitForEachOther() throws Exception {
+    AtomicReference<@Nullable Background<Integer>> other = new AtomicReference<>();
+    FluentConfiguration flyway =
+        configuration(database.dataSource())
+            .callbacks(
+                beforeAScript(
+                    () -> {
+                      if (other.get() == null) {
+                        other.set(Background.start(() -> Migrations.apply(database.dataSource())));
+                        Await.blocked(database, 1);
+                      }
+                    }));
 
+    int ran = flyway.load().migrate().migrationsExecuted;
+
+    assertThat(ran + Objects.requireNonNull(other.get()).result()).isEqualTo(Script.all().size());
     flyway("latest").validate();
     Migrations.verify(database.dataSource());
+  }
+
+  private static Callback beforeAScript(Runnable action) {
+    return new Callback() {
+      @Override
+      public boolean supports(Event event, Context context) {
+        return event == Event.BEFORE_EACH_MIGRATE;
+      }
+
+      @Override
+      public boolean canHandleInTransaction(Event event, Context context) {
+        return true;
+      }
+
+      @Override
+      public void handle(Event event, Context context) {
+        action.run();
+      }
+
+      @Override
+      public String getCallbackName() {
+        return "before a script";
+      }
+    };
   }
 
   @Test
