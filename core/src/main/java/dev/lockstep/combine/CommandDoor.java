@@ -1,5 +1,7 @@
 package dev.lockstep.combine;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.lockstep.combine.QueuedCommand.Attachment;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.IndexLookups;
@@ -82,7 +84,7 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
       @Nullable Attachment<?, O, ?> attachment,
       Function<CommandReply<O>, T> decided,
       Function<Throwable, @Nullable T> undecided) {
-    operation.requireWithinLimits(command);
+    operation.requireWithinLimits(requireNonNull(command, "command is null"));
     CompletableFuture<T> answer = new CompletableFuture<>();
     retry.submit(
         operation.keyOf(command),
@@ -107,7 +109,7 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
       @Nullable Attachment<?, O, ?> attachment,
       Function<CommandReply<O>, T> decided,
       Function<Throwable, @Nullable T> undecided) {
-    operation.requireWithinLimits(command);
+    operation.requireWithinLimits(requireNonNull(command, "command is null"));
     try {
       return decided.apply(
           retry.call(operation.keyOf(command), QueuedCommand.toSubmit(command, attachment)));
@@ -151,8 +153,13 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
   }
 
   private static <C, O> List<QueuedCommand<C, O>> toJoin(List<? extends C> commands) {
-    List<QueuedCommand<C, O>> joining = new ArrayList<>(commands.size());
-    commands.forEach(command -> joining.add(QueuedCommand.toJoin(command, null)));
+    List<QueuedCommand<C, O>> joining =
+        new ArrayList<>(requireNonNull(commands, "commands is null").size());
+    commands.forEach(
+        command ->
+            joining.add(
+                QueuedCommand.toJoin(
+                    requireNonNull(command, "one of the commands is null"), null)));
     return joining;
   }
 

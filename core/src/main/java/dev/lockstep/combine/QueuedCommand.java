@@ -1,5 +1,6 @@
 package dev.lockstep.combine;
 
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,5 +39,10 @@ public record QueuedCommand<C, O>(
   }
 
   /** A companion and the payload for it. */
-  public record Attachment<P, O, R>(Companion<P, O, R> companion, P payload) {}
+  public record Attachment<P, O, R>(Companion<P, O, R> companion, P payload) {
+    public Attachment {
+      Objects.requireNonNull(companion, "companion is null");
+      Objects.requireNonNull(payload, "payload is null");
+    }
+  }
 }

@@ -1,5 +1,7 @@
 package dev.lockstep.hold;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.lockstep.combine.CommandDoor;
 import dev.lockstep.combine.Companion;
 import dev.lockstep.combine.CompanionResult;
@@ -44,7 +46,8 @@ public final class Holds implements AutoCloseable {
   }
 
   public Holds(Transactor transactor, HoldsConfig config) {
-    this.transactor = transactor;
+    this.transactor = requireNonNull(transactor, "transactor is null");
+    requireNonNull(config, "config is null; pass DEFAULT");
     this.door = new CommandDoor<>(transactor, new HoldOperation(config), config.combiner());
   }
 
@@ -95,7 +98,7 @@ public final class Holds implements AutoCloseable {
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <O extends HoldOutcome> O join(Connection connection, HoldCommand<O> command) {
-    return (O) joinAll(connection, List.of(command)).get(0);
+    return (O) joinAll(connection, List.of(requireNonNull(command, "command is null"))).get(0);
   }
 
   /**

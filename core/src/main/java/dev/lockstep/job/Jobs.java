@@ -1,5 +1,7 @@
 package dev.lockstep.job;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.lockstep.shard.ShardCount;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.Transactor;
@@ -49,8 +51,8 @@ public final class Jobs {
   }
 
   public Jobs(Transactor transactor, JobsConfig config) {
-    this.transactor = transactor;
-    this.config = config;
+    this.transactor = requireNonNull(transactor, "transactor is null");
+    this.config = requireNonNull(config, "config is null; pass JobsConfig.DEFAULT");
     this.ids = new JobIds(config.clock(), config.shards());
     this.scheduleIds = new JobIds(config.clock(), config.shards());
     this.shardCount = Shards.count(JobsConfig.GROUP, config.shards());
@@ -67,7 +69,7 @@ public final class Jobs {
    * @throws dev.lockstep.fault.StatementFailed if the payload is not JSON; roll back then
    */
   public EnqueueResult enqueue(Connection connection, NewJob job) {
-    return enqueueAll(connection, List.of(job)).get(0);
+    return enqueueAll(connection, List.of(requireNonNull(job, "job is null"))).get(0);
   }
 
   /**
@@ -76,7 +78,8 @@ public final class Jobs {
    * @return one result per job, in their order
    */
   public List<EnqueueResult> enqueueAll(Connection connection, List<NewJob> jobs) {
-    requireAtMost(MAX_BATCH, jobs.size());
+    requireNonNull(connection, "connection is null");
+    requireAtMost(MAX_BATCH, requireNonNull(jobs, "jobs is null").size());
     if (jobs.isEmpty()) {
       return List.of();
     }

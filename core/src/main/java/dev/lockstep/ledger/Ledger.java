@@ -1,5 +1,7 @@
 package dev.lockstep.ledger;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.lockstep.combine.CommandDoor;
 import dev.lockstep.combine.Companion;
 import dev.lockstep.combine.CompanionResult;
@@ -46,7 +48,8 @@ public final class Ledger implements AutoCloseable {
   }
 
   public Ledger(Transactor transactor, LedgerConfig config) {
-    this.transactor = transactor;
+    this.transactor = requireNonNull(transactor, "transactor is null");
+    requireNonNull(config, "config is null; pass DEFAULT");
     this.door = new CommandDoor<>(transactor, new LedgerOperation(config), config.combiner());
   }
 
@@ -97,7 +100,7 @@ public final class Ledger implements AutoCloseable {
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <O extends LedgerOutcome> O join(Connection connection, LedgerCommand<O> command) {
-    return (O) joinAll(connection, List.of(command)).get(0);
+    return (O) joinAll(connection, List.of(requireNonNull(command, "command is null"))).get(0);
   }
 
   /**
@@ -158,6 +161,7 @@ public final class Ledger implements AutoCloseable {
 
   /** As {@link #openAccounts(BookId, List)}, on the caller's connection. */
   public void openAccounts(Connection connection, BookId book, List<NewAccount> accounts) {
+    requireNonNull(accounts, "accounts is null");
     int opened =
         transactor.join(connection, c -> LedgerQueries.openAccounts(c, book, accounts, false));
     if (opened != accounts.size()) {
@@ -167,6 +171,7 @@ public final class Ledger implements AutoCloseable {
 
   /** Opens the book and the accounts that do not exist yet. The caller commits. */
   public void ensureAccounts(Connection connection, BookId book, List<NewAccount> accounts) {
+    requireNonNull(accounts, "accounts is null");
     transactor.runJoined(
         connection,
         c -> {
@@ -224,6 +229,7 @@ public final class Ledger implements AutoCloseable {
    * @throws dev.lockstep.fault.LockTimeout if a commit under way takes too long
    */
   public long balanceAt(BookId book, AccountId account, Instant time) {
+    requireNonNull(time, "time is null");
     return new AsOf(book, account, List.of(time))
         .read(
             transactor,
@@ -242,7 +248,8 @@ public final class Ledger implements AutoCloseable {
   public Statement statement(
       BookId book, AccountId account, Instant after, Instant upTo, int limit) {
     requirePage(limit);
-    if (upTo.isBefore(after)) {
+    requireNonNull(upTo, "upTo is null");
+    if (upTo.isBefore(requireNonNull(after, "after is null"))) {
       throw new IllegalArgumentException("A statement must not end before it begins");
     }
     return new AsOf(book, account, List.of(after, upTo))

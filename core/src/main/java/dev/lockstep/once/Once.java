@@ -1,5 +1,7 @@
 package dev.lockstep.once;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.lockstep.once.KeyRow.Claimed;
 import dev.lockstep.sql.GuardFailed;
 import dev.lockstep.sql.RoundTrip;
@@ -76,8 +78,8 @@ public final class Once {
   }
 
   public Once(Transactor transactor, OnceConfig config) {
-    this.transactor = transactor;
-    this.config = config;
+    this.transactor = requireNonNull(transactor, "transactor is null");
+    this.config = requireNonNull(config, "config is null; pass DEFAULT");
   }
 
   /**
@@ -86,6 +88,7 @@ public final class Once {
    * @throws dev.lockstep.fault.LockTimeout if that transaction takes longer than the lock timeout
    */
   public Claim claim(Connection connection, OnceKey key, Fingerprint fingerprint) {
+    requireKey(key, fingerprint);
     return transactor.join(
         connection, c -> new KeyRow(c, key).claim(fingerprint, config.keepFor()).claim());
   }
@@ -98,6 +101,7 @@ public final class Once {
    *     timeout; roll back then
    */
   public Claim claimNow(Connection connection, OnceKey key, Fingerprint fingerprint) {
+    requireKey(key, fingerprint);
     return transactor.join(
         connection, c -> new KeyRow(c, key).claimWithoutWaiting(fingerprint, config.keepFor()));
   }
@@ -127,6 +131,8 @@ public final class Once {
    *     transactor's lock timeout
    */
   public OnceResult call(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
+    requireKey(key, fingerprint);
+    requireNonNull(work, "work is null");
     CallAttempts attempts = new CallAttempts(key, fingerprint, work);
     return transactor.call(
         transactor.defaults().withLabel("once").withIndexLookups(),
@@ -299,6 +305,11 @@ public final class Once {
                               answered.answer(), !row.createdAt().equals(claimedAt)))
                       : Optional.empty());
     }
+  }
+
+  private static void requireKey(OnceKey key, Fingerprint fingerprint) {
+    requireNonNull(key, "key is null");
+    requireNonNull(fingerprint, "fingerprint is null; make one of what identifies the request");
   }
 
   private void requireStorable(String answer) {

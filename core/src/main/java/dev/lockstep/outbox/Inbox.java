@@ -1,5 +1,7 @@
 package dev.lockstep.outbox;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.lockstep.outbox.Receipt.Accepted;
 import dev.lockstep.outbox.Receipt.Missing;
 import dev.lockstep.outbox.Receipt.Repeated;
@@ -57,7 +59,7 @@ public final class Inbox {
    */
   public Inbox(Transactor transactor, String consumer) {
     TextLimits.requireLine("A consumer", consumer, TextLimits.MAX_NAME_LENGTH);
-    this.transactor = transactor;
+    this.transactor = requireNonNull(transactor, "transactor is null");
     this.consumer = consumer;
   }
 
@@ -72,7 +74,7 @@ public final class Inbox {
 
   /** Records an event. The caller commits. */
   public Receipt receive(Connection connection, ReceivedEvent event) {
-    return receiveAll(connection, List.of(event)).get(0);
+    return receiveAll(connection, List.of(requireNonNull(event, "event is null"))).get(0);
   }
 
   /**
@@ -81,7 +83,8 @@ public final class Inbox {
    * @return one receipt per event
    */
   public List<Receipt> receiveAll(Connection connection, List<ReceivedEvent> events) {
-    if (events.size() > MAX_BATCH) {
+    requireNonNull(connection, "connection is null");
+    if (requireNonNull(events, "events is null").size() > MAX_BATCH) {
       throw new IllegalArgumentException(
           "A call is limited to %d events; use several calls".formatted(MAX_BATCH));
     }

@@ -1,5 +1,7 @@
 package dev.lockstep.outbox;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.lockstep.fault.LockstepException;
 import dev.lockstep.outbox.OutboxAudit.Action;
 import dev.lockstep.outbox.Queries.PartitionedKey;
@@ -89,7 +91,7 @@ public final class Outbox {
    *     nothing is written then
    */
   public AppendedEvent append(Connection connection, NewEvent event) {
-    return appendAll(connection, List.of(event)).get(0);
+    return appendAll(connection, List.of(requireNonNull(event, "event is null"))).get(0);
   }
 
   /**
@@ -100,7 +102,8 @@ public final class Outbox {
    * @return the sequence of each event, in their order
    */
   public List<AppendedEvent> appendAll(Connection connection, List<NewEvent> events) {
-    requireAtMost(MAX_BATCH, events.size());
+    requireNonNull(connection, "connection is null");
+    requireAtMost(MAX_BATCH, requireNonNull(events, "events is null").size());
     return events.isEmpty()
         ? List.of()
         : transactor.join(connection, c -> appender.append(c, events));
@@ -125,6 +128,7 @@ public final class Outbox {
    * @throws IllegalStateException outside a transaction of the Transactor, or in a read-only one
    */
   public void appendAtCommit(NewEvent event) {
+    requireNonNull(event, "event is null");
     if (!transactor.inTransaction()) {
       throw new IllegalStateException(
           "appendAtCommit needs a transaction of this outbox's Transactor; call it inside one");
@@ -173,6 +177,7 @@ public final class Outbox {
   }
 
   public Optional<StreamView> stream(String name) {
+    requireNonNull(name, "name is null");
     return transactor.call(
         readOnly(),
         c ->
@@ -190,6 +195,7 @@ public final class Outbox {
 
   /** Returns the lag of a stream's sinks. */
   public List<SinkLag> lags(String stream) {
+    requireNonNull(stream, "stream is null");
     return transactor.call(readOnly(), c -> Queries.lags(c, Optional.of(stream), MAX_LAG));
   }
 
@@ -207,6 +213,8 @@ public final class Outbox {
    * reaches a size.
    */
   public List<Event> events(String stream, String key, long afterSeq, int limit, long maxBytes) {
+    requireNonNull(stream, "stream is null");
+    requireNonNull(key, "key is null");
     requireAtMost(MAX_PAGE, limit);
     PartitionedKey where =
         new PartitionedKey(stream, key, Partitioning.partOf(stream, key, config.partitions()));
@@ -226,6 +234,8 @@ public final class Outbox {
    * @param after the last key of the previous page
    */
   public List<ParkedKey> parked(String stream, String sink, Optional<String> after, int limit) {
+    requireSink(stream, sink);
+    requireNonNull(after, "after is null; pass Optional.empty() for the first page");
     requireAtMost(MAX_PAGE, limit);
     return transactor.call(
         readOnly(),
@@ -240,6 +250,7 @@ public final class Outbox {
   /** Retries a parked or waiting key at once. The caller commits. */
   public SinkActionResult retry(
       Connection connection, String stream, String sink, String key, String actor, String reason) {
+    requireKey(stream, sink, key);
     Action action = new Action(actor, "retry", reason);
     return transactor.join(connection, c -> control(c).retry(stream, sink, key, action));
   }
@@ -257,6 +268,7 @@ public final class Outbox {
       long seq,
       String actor,
       String reason) {
+    requireKey(stream, sink, key);
     Action action = new Action(actor, "skip", reason);
     return transactor.join(connection, c -> control(c).skip(stream, sink, key, seq, action));
   }
@@ -271,6 +283,7 @@ public final class Outbox {
       String actor,
       String reason) {
     requireSeq(fromSeq);
+    requireKey(stream, sink, key);
     Action action = new Action(actor, "replay", reason);
     return transactor.join(
         connection, c -> control(c).replayKey(stream, sink, key, fromSeq, action));
@@ -287,6 +300,7 @@ public final class Outbox {
       String actor,
       String reason) {
     requireSeq(fromSeq);
+    requireSink(stream, sink);
     Action action = new Action(actor, "replay", reason);
     return transactor.join(connection, c -> control(c).replayAll(stream, sink, fromSeq, action));
   }
@@ -297,6 +311,7 @@ public final class Outbox {
    * @param before the id of the last entry of the previous page
    */
   public List<AuditEntry> audit(String stream, OptionalLong before, int limit) {
+    requireNonNull(stream, "stream is null");
     requireAtMost(MAX_PAGE, limit);
     return transactor.call(readOnly(), c -> OutboxAudit.read(c, stream, before, limit));
   }
@@ -355,6 +370,16 @@ public final class Outbox {
 
   private TxOptions readOnly() {
     return transactor.defaults().asReadOnly();
+  }
+
+  private static void requireSink(String stream, String sink) {
+    requireNonNull(stream, "stream is null");
+    requireNonNull(sink, "sink is null");
+  }
+
+  private static void requireKey(String stream, String sink, String key) {
+    requireSink(stream, sink);
+    requireNonNull(key, "key is null");
   }
 
   private static void requireSeq(long seq) {

@@ -1,5 +1,7 @@
 package dev.lockstep.sql;
 
+import static java.util.Objects.requireNonNull;
+
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -26,8 +28,10 @@ public final class StorableText {
    * Checks a name or key.
    *
    * @throws IllegalArgumentException if the text is blank, too long, or not storable
+   * @throws NullPointerException if it is null; names it
    */
   public static void require(String what, String text, int maxLength) {
+    requireNonNull(text, () -> what + " is null");
     if (text.isBlank() || text.length() > maxLength || !is(text)) {
       throw new IllegalArgumentException(
           "%s is 1 to %d characters, without NUL and half characters".formatted(what, maxLength));

@@ -1,5 +1,6 @@
 package dev.lockstep.tx;
 
+import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
@@ -7,4 +8,8 @@ import javax.sql.DataSource;
  *
  * @param manualCommit the connections have auto-commit off, but belong to no other code
  */
-record Source(DataSource dataSource, boolean manualCommit) {}
+record Source(DataSource dataSource, boolean manualCommit) {
+  Source {
+    Objects.requireNonNull(dataSource, "dataSource is null");
+  }
+}
