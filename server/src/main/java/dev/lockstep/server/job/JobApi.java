@@ -221,7 +221,6 @@ final class JobApi {
     int run(Connection connection, Optional<JobState> state, JobFilter filter);
   }
 
-  /** One transaction: it changes exactly what was counted, or nothing. */
   private static ProblemException countChanged(int matched) {
     return Problem.of(
             "count-changed", 409, "Count changed", "Now " + matched + " match; nothing was done.")
@@ -229,6 +228,7 @@ final class JobApi {
         .asException();
   }
 
+  /** One transaction: it changes nothing that was not counted. */
   private Future<Answer> bulk(Request request, String action, Step count, Step change) {
     JsonObject wanted = request.body().getJsonObject("filter");
     Act act = Act.of(request, action, wanted.encode());
