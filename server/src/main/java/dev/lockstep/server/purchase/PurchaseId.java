@@ -1,6 +1,5 @@
 package dev.lockstep.server.purchase;
 
-import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.api.Problem;
 import java.util.Optional;
@@ -34,10 +33,6 @@ record PurchaseId(long campaign, UUID value) {
 
   ScopeId scope() {
     return new ScopeId(campaign);
-  }
-
-  HoldId firstHold() {
-    return new HoldId(value);
   }
 
   @Override
