@@ -209,12 +209,19 @@ class BlocksInAHostTransactionTest {
                   return Outcome.done();
                 });
     try (Worker worker = jobs.worker(config, handlers)) {
-      Await.until("all shards are its own", () -> worker.ownedShards() == 32);
+      Await.until(
+          "it has read all shards and sleeps", () -> worker.ownedShards() == 32 && readerSleeps());
 
       host.transaction(c -> jobs.enqueue(c, NewJob.of("mail", "thank", "{}")));
 
       assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
     }
+  }
+
+  private static boolean readerSleeps() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("job-reader"))
+        .allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING);
   }
 
   private static Acquire acquire(String order) {
