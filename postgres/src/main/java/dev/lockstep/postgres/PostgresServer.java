@@ -34,6 +34,7 @@ public final class PostgresServer implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(PostgresServer.class);
   private static final String DATABASE = "lockstep";
+  private static final long LOOK_MS = 500;
   private static final String LOOPBACK = "127.0.0.1";
   private static final int START_ATTEMPTS = 5;
   private static final long OLD_PROCESSES_WAIT_MS = 250;
@@ -318,11 +319,19 @@ public final class PostgresServer implements AutoCloseable {
       throw cannotUse(directory, e);
     }
     if (process.isPresent()) {
-      try {
-        process.get().onExit().get();
-      } catch (ExecutionException e) {
-        throw new IllegalStateException(e);
+      awaitExit(process.get());
+    }
+  }
+
+  private static void awaitExit(ProcessHandle process) throws InterruptedException {
+    try {
+      process.onExit().get();
+      // Where this process may open no more files, the JVM takes every other one for ended.
+      while (Postmaster.isThere(process.pid())) {
+        TimeUnit.MILLISECONDS.sleep(LOOK_MS);
       }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
     }
   }
 

@@ -217,6 +217,25 @@ final class Postmaster {
     return ProcessHandle.of(Long.parseLong(lines.get(0).strip())).filter(this::servesThisFolder);
   }
 
+  /** Whether Linux knows that process as running, or cannot tell; false on other systems. */
+  static boolean isThere(long pid) {
+    Path stat = Path.of("/proc", Long.toString(pid), "stat");
+    // Needs no file descriptor, unlike reading it.
+    if (!Files.exists(stat)) {
+      return false;
+    }
+    try {
+      String line = Files.readString(stat, StandardCharsets.ISO_8859_1);
+      char state = line.charAt(line.lastIndexOf(')') + 2);
+      // A zombie has ended; nobody has asked yet how.
+      return state != 'Z' && state != 'X';
+    } catch (NoSuchFileException e) {
+      return false;
+    } catch (IOException e) {
+      return Files.exists(stat);
+    }
+  }
+
   private boolean servesThisFolder(ProcessHandle process) {
     ProcessHandle.Info info = process.info();
     String folder = cluster.data().toString();

@@ -12,6 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server that ends although nobody stopped it. */
@@ -42,6 +44,16 @@ class PostgresKeeperTest {
       assertThat(gaveUp).isNotDone();
       keeper.close();
     }
+  }
+
+  /** The JVM takes every process for ended while it may open no more files. */
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void aProcessIsThereUntilTheSystemKnowsItNoMore() throws Exception {
+    assertThat(Postmaster.isThere(ProcessHandle.current().pid())).isTrue();
+    Process ended = new ProcessBuilder("true").start();
+    assertThat(ended.waitFor()).isZero();
+    assertThat(Postmaster.isThere(ended.pid())).isFalse();
   }
 
   @Test

@@ -16,6 +16,8 @@ public final class OpenFiles {
   /** For the database, outgoing requests, libraries, and whatever else is open. */
   private static final int OTHERS = 400;
 
+  private static final int BURST = 1_000;
+
   private OpenFiles() {}
 
   /** These limits, lowered if the process may not open that many files. */
@@ -34,9 +36,10 @@ public final class OpenFiles {
   }
 
   static HttpLimits fitting(HttpLimits limits, long most) {
-    // Some more are accepted, only to be told that there are too many.
-    long room = Math.max(2, most - OTHERS);
-    long fit = Math.max(room - Connections.MAX_TURNED_AWAY, room / 2);
+    // Some more are told that there are too many, and some are not closed yet when many come at
+    // once.
+    long room = Math.max(3, most - OTHERS);
+    long fit = Math.max(room - Connections.MAX_TURNED_AWAY - BURST, room / 3);
     if (fit >= limits.connections()) {
       return limits;
     }

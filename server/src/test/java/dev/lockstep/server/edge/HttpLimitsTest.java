@@ -32,10 +32,9 @@ class HttpLimitsTest {
     HttpLimits limits = HttpLimits.DEFAULT.withConnections(10_000, 1_000);
     assertThat(OpenFiles.fitting(limits, 1_000_000)).isEqualTo(limits);
     HttpLimits few = OpenFiles.fitting(limits, 1_024);
-    // As many again may be told that there are too many.
-    assertThat(few.connections()).isEqualTo(312);
-    assertThat(few.connectionsPerAddress()).isEqualTo(78);
-    assertThat(OpenFiles.fitting(limits, 4_096).connections()).isEqualTo(2_696);
+    assertThat(few.connections()).isEqualTo(208);
+    assertThat(few.connectionsPerAddress()).isEqualTo(52);
+    assertThat(OpenFiles.fitting(limits, 4_096).connections()).isEqualTo(1_696);
     assertThat(OpenFiles.fitting(limits, 10).connections()).isEqualTo(1);
   }
 
