@@ -57,7 +57,7 @@ class ReadAgainTest {
 
   @Test
   void aRetryWhoseCommitIsCutKeepsItsPlaceInTheLane() {
-    try (LostAnswer network = LostAnswer.on(database).arm("SET due = CASE")) {
+    try (LostAnswer network = LostAnswer.on(database).arm("due = CASE WHEN j.lane_limit = 1")) {
       Jobs jobs = new Jobs(new Transactor(network.dataSource()), Desk.config());
       for (String payload : List.of("\"a\"", "\"b\"", "\"c\"")) {
         desk.enqueue(Desk.job(payload).inLane("lane"));

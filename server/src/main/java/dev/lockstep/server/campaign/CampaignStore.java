@@ -31,7 +31,7 @@ final class CampaignStore {
   private static final int MAX_REMEMBERED = 10_000;
   private static final int BYTES_OF_ONE = 500;
   private static final int BYTES_PER_ITEM = 150;
-  private static final int TIMES = 8;
+  private static final int COUNTED_TIMES = 8;
 
   private final Transactor transactor;
   private final Holds holds;
@@ -185,7 +185,8 @@ final class CampaignStore {
         connection -> {
           List<Campaign> page =
               Page.fitting(
-                  CampaignTable.page(connection, after, drafts, limit), CampaignStore::shownBytes);
+                  CampaignTable.page(connection, after, drafts, limit),
+                  CampaignStore::countedBytes);
           // In one statement: anybody may ask for a thousand campaigns.
           Map<ScopeId, List<Pool>> stock =
               holds.pools(connection, page.stream().map(Campaign::scope).toList());
@@ -206,15 +207,15 @@ final class CampaignStore {
         });
   }
 
-  /** A published campaign that was read before, without a query. */
   /**
-   * Roughly the size of its JSON, many times over: anybody may ask for a page, and often, so a page
-   * of campaigns ends at half a MiB.
+   * What it counts in a page's {@link Page#MAX_BYTES}: eight times its JSON, roughly. Anybody may
+   * ask for pages of campaigns, so they end at half a MiB.
    */
-  static long shownBytes(Campaign campaign) {
-    return TIMES * (BYTES_OF_ONE + (long) BYTES_PER_ITEM * campaign.items().size());
+  static long countedBytes(Campaign campaign) {
+    return COUNTED_TIMES * (BYTES_OF_ONE + (long) BYTES_PER_ITEM * campaign.items().size());
   }
 
+  /** A published campaign that was read before, without a query. */
   Optional<Campaign> remembered(long id) {
     return Optional.ofNullable(remembered.get(id));
   }

@@ -304,7 +304,7 @@ public final class Campaigns {
                     store.page(after, drafts, page.limit() + 1),
                     Campaigns::json,
                     one -> String.valueOf(one.campaign().id()),
-                    one -> CampaignStore.shownBytes(one.campaign()))));
+                    one -> CampaignStore.countedBytes(one.campaign()))));
   }
 
   private Future<Answer> actions(Request request) {
