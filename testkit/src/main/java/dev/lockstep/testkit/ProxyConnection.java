@@ -44,9 +44,14 @@ final class ProxyConnection {
     this.tap = tap;
   }
 
-  void start() {
-    startThread("tcp-proxy-to-server-", this::pumpToServer);
-    startThread("tcp-proxy-to-client-", this::pumpToClient);
+  void start() throws IOException {
+    // Before either direction works: it may close the socket of the other.
+    InputStream fromClient = client.getInputStream();
+    OutputStream toClient = client.getOutputStream();
+    InputStream fromServer = server.getInputStream();
+    OutputStream toServer = server.getOutputStream();
+    startThread("tcp-proxy-to-server-", () -> pumpToServer(fromClient, toServer));
+    startThread("tcp-proxy-to-client-", () -> pumpToClient(fromServer, toClient));
   }
 
   private void startThread(String name, Runnable body) {
@@ -86,9 +91,9 @@ final class ProxyConnection {
     }
   }
 
-  private void pumpToServer() {
+  private void pumpToServer(InputStream in, OutputStream out) {
     try {
-      pump(client, server, tap::toServer, false);
+      pump(in, out, tap::toServer, false);
       if (finishing) {
         awaitServerDone();
       } else if (!isMute()) {
@@ -103,9 +108,9 @@ final class ProxyConnection {
     }
   }
 
-  private void pumpToClient() {
+  private void pumpToClient(InputStream in, OutputStream out) {
     try {
-      pump(server, client, tap::toClient, true);
+      pump(in, out, tap::toClient, true);
       serverEnded();
       if (finishing) {
         reset();
@@ -148,10 +153,9 @@ final class ProxyConnection {
    * Forwards until the source ends. After a decision to finish, only the direction to the client
    * keeps reading.
    */
-  private void pump(Socket from, Socket to, Function<byte[], Passage> decide, boolean toClient)
+  private void pump(
+      InputStream in, OutputStream out, Function<byte[], Passage> decide, boolean toClient)
       throws IOException, InterruptedException {
-    InputStream in = from.getInputStream();
-    OutputStream out = to.getOutputStream();
     byte[] buffer = new byte[CHUNK_BYTES];
     for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
       if (finishing) {
