@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  *     but fewer than {@value Gathering#ENOUGH}. Makes fewer and larger transactions, at the price
  *     of a few milliseconds
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
- * @param transaction how a batch's transaction runs. The default plans point lookups. Its idle
+ * @param transaction how a batch's transaction runs. The default plans index lookups. Its idle
  *     timeout (2.5 s) is below the lock timeout: a batch computes in memory only, and if its
  *     process stops, others that want its rows wait and then get them. A statement, and the whole
  *     transaction, may take 8 s: one wait for a lock, plus 5 s for work of milliseconds and a slow

@@ -146,7 +146,7 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
    * travel with that batch's COMMIT.
    */
   public List<O> joinAll(Exchange exchange, List<? extends C> commands) throws SQLException {
-    // Lockstep's own batches already plan point lookups; elsewhere, switching takes round trips.
+    // Lockstep's own batches already plan index lookups; elsewhere, switching takes round trips.
     return transactor.plansIndexLookups()
         ? outcomesOf(joinByKey(exchange, toJoin(commands)))
         : joinAll(exchange.connection(), commands);

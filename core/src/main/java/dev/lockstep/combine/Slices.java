@@ -7,9 +7,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs a long check as many short ones, each in its own snapshot and followed by a pause of the
- * same length. So the check costs other work at most half a core and never holds VACUUM back for
- * long.
+ * For Lockstep's own blocks: runs a long check as many short ones, each in its own snapshot and
+ * followed by a pause of the same length. So the check costs other work at most half a core and
+ * never holds VACUUM back for long.
  *
  * @param options of a snapshot
  * @param page rows per slice
@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
 public record Slices(Transactor transactor, TxOptions options, int page, Runnable passed) {
 
   /**
-   * Runs one slice in one snapshot, with point lookups whatever the statistics say.
+   * Runs one slice in one snapshot, with index lookups whatever the statistics say.
    *
    * @throws CancellationException if the thread was interrupted; nothing is left half done
    */

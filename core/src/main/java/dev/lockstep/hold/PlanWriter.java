@@ -120,10 +120,10 @@ final class PlanWriter {
         unnest(?) WITH ORDINALITY AS x (actor, i)
       WHERE s.scope = ?""";
 
-  // If the pool was only remembered, this statement also locks it; ascending, whichever way the
-  // hash join runs: see IndexLookups.joinByHash. held = -1 violates a CHECK. (Without this guard,
-  // the audit row's key, which includes
-  // the sequence, would still refuse a sale decided on old counters.)
+  // If the pool was only remembered, this statement also locks it; ascending, whichever side the
+  // hash join builds from: see IndexLookups.joinByHash. held = -1 violates a CHECK. (Without this
+  // guard, the audit row's key, which includes the sequence, would still refuse a sale decided on
+  // old counters.)
   private static final String UPDATE_POOLS =
       """
       UPDATE lockstep.pool p

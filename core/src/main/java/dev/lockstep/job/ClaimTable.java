@@ -4,6 +4,7 @@ import dev.lockstep.sql.Listening;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -230,7 +231,7 @@ final class ClaimTable {
     Map<UUID, ClaimedJob> byToken = new HashMap<>();
     for (ClaimedJob job : claimed.list()) {
       byToken.put(job.token().lease(), job);
-      bytesLeft -= job.payload().length();
+      bytesLeft -= job.payload().getBytes(StandardCharsets.UTF_8).length;
     }
     // In the order read, each to the request its claim was written for.
     List<Optional<ClaimedJob>> inOrder = new ArrayList<>();

@@ -185,7 +185,8 @@ public final class Jobs {
   }
 
   /**
-   * Lists jobs, the newest first, without their payloads, which may be large: each is {@code null}.
+   * Lists jobs, the newest first, without their payloads, which may be large: {@code payload()} is
+   * the JSON text {@code null}.
    *
    * @param state empty: in any state
    */

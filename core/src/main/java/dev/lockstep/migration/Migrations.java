@@ -65,7 +65,9 @@ public final class Migrations {
    * @return how many scripts ran
    * @throws SchemaMismatch if a script that ran differs from this release's, or Flyway left one
    *     half done
-   * @throws LockTimeout if for an hour other nodes migrated, or long transactions kept a table
+   * @throws LockTimeout if long transactions kept a table for an hour
+   * @throws dev.lockstep.fault.StatementTimeout if other nodes migrated for an hour; or {@link
+   *     dev.lockstep.fault.DeadlineExceeded}
    */
   public static int apply(Transactor transactor) {
     int ran = 0;

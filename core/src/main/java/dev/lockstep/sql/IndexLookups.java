@@ -67,7 +67,7 @@ public final class IndexLookups {
   }
 
   /**
-   * Runs work with point lookups on the caller's connection, then restores the settings. If the
+   * Runs work with index lookups on the caller's connection, then restores the settings. If the
    * work throws, the rollback that must follow restores them.
    */
   public static <T> T during(Connection connection, Work<T> work) throws SQLException {

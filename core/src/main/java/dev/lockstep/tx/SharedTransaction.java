@@ -35,6 +35,9 @@ public interface SharedTransaction {
   /** The framework's code no longer joins. Called exactly once, whether the work failed or not. */
   void leave();
 
-  /** The transaction is over. Called once, after {@link #leave}. An exception changes nothing. */
+  /**
+   * The transaction has committed, or will not: then its ROLLBACK follows, and its locks are held
+   * until that. Called once, after {@link #leave}. An exception changes nothing.
+   */
   void ended(Ending ending);
 }

@@ -27,6 +27,7 @@ class TaskStateTest {
   private record Move(TaskState from, TaskState to) {}
 
   private final Set<Move> moves = ConcurrentHashMap.newKeySet();
+  private final Set<Object> locked = ConcurrentHashMap.newKeySet();
   private final CountDownLatch go = new CountDownLatch(1);
 
   @AfterEach
@@ -85,7 +86,8 @@ class TaskStateTest {
     enqueueKeyed();
     try (Connection other = lockKeys()) {
       start(EACH_SHARD, desk::note);
-      await(TaskState.RUNNING, TaskState.LOCKED);
+      // Those of every shard, whichever it hands over.
+      Await.until("all are locked", () -> locked.size() == EACH_SHARD);
       join();
       await(TaskState.LOCKED, TaskState.HANDED_OVER);
       other.rollback();
@@ -173,7 +175,14 @@ class TaskStateTest {
 
   private void start(int concurrency, JobHandler<String> handler) {
     desk.startObserved(
-        Desk.worker(concurrency), handler, (job, from, to) -> moves.add(new Move(from, to)));
+        Desk.worker(concurrency),
+        handler,
+        (job, from, to) -> {
+          moves.add(new Move(from, to));
+          if (to == TaskState.LOCKED) {
+            locked.add(job);
+          }
+        });
   }
 
   /** A second worker, which takes half the shards. */

@@ -17,8 +17,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * A transaction of Spring's, bound to the thread for as long as it is the current one. Spring calls
- * it last, so that no other callback can write after the check before the commit.
+ * A transaction of Spring's, bound to the thread for as long as it is the current one. Before the
+ * commit it is checked twice: among the callbacks, and after all of them if the transaction manager
+ * tells {@link SpringHostTransactions}.
  */
 final class JoinedTransaction implements HostTransaction, TransactionSynchronization {
   private static final Logger log = LoggerFactory.getLogger(JoinedTransaction.class);
@@ -103,6 +104,13 @@ final class JoinedTransaction implements HostTransaction, TransactionSynchroniza
 
   @Override
   public void beforeCommit(boolean readOnly) {
+    requireCommit();
+  }
+
+  /**
+   * @throws TransactionDoomed if work that joined has failed
+   */
+  void requireCommit() {
     if (refused != null) {
       throw new TransactionDoomed(
           "Work of Lockstep failed in this transaction and its exception was swallowed; the"

@@ -10,7 +10,10 @@ public interface JsonCodec {
   /** Parses JSON. */
   @Nullable Object read(String json, Type type) throws Exception;
 
-  /** Writes a value as JSON, the same for equal values. */
+  /**
+   * Writes a value as JSON. Equal values give the same text, except for sets without an order: do
+   * not use those in {@link Idempotent#request}.
+   */
   String write(@Nullable Object value) throws Exception;
 
   /** For applications without a JSON library. */

@@ -35,8 +35,14 @@ final class OwnTransaction implements SharedTransaction {
     }
     OwnTransaction own = new OwnTransaction(dataSource, connection);
     TransactionSynchronizationManager.bindResource(dataSource, own.holder);
+    TransactionSynchronizationManager.bindResource(OwnTransaction.class, own);
     TransactionSynchronizationManager.initSynchronization();
     return own;
+  }
+
+  /** Whether the thread's transaction is one of a Transactor's. */
+  static boolean isUnderWay() {
+    return TransactionSynchronizationManager.hasResource(OwnTransaction.class);
   }
 
   @Override
@@ -56,19 +62,23 @@ final class OwnTransaction implements SharedTransaction {
     synchronizations = TransactionSynchronizationManager.getSynchronizations();
     TransactionSynchronizationManager.clearSynchronization();
     Object unused = TransactionSynchronizationManager.unbindResource(dataSource);
+    unused = TransactionSynchronizationManager.unbindResource(OwnTransaction.class);
   }
 
   @Override
   public void ended(Ending ending) {
-    if (ending == Ending.COMMITTED) {
-      TransactionSynchronizationUtils.invokeAfterCommit(synchronizations);
+    try {
+      if (ending == Ending.COMMITTED) {
+        TransactionSynchronizationUtils.invokeAfterCommit(synchronizations);
+      }
+    } finally {
+      TransactionSynchronizationUtils.invokeAfterCompletion(
+          synchronizations,
+          switch (ending) {
+            case COMMITTED -> TransactionSynchronization.STATUS_COMMITTED;
+            case ROLLED_BACK -> TransactionSynchronization.STATUS_ROLLED_BACK;
+            case UNKNOWN -> TransactionSynchronization.STATUS_UNKNOWN;
+          });
     }
-    TransactionSynchronizationUtils.invokeAfterCompletion(
-        synchronizations,
-        switch (ending) {
-          case COMMITTED -> TransactionSynchronization.STATUS_COMMITTED;
-          case ROLLED_BACK -> TransactionSynchronization.STATUS_ROLLED_BACK;
-          case UNKNOWN -> TransactionSynchronization.STATUS_UNKNOWN;
-        });
   }
 }

@@ -18,11 +18,13 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -40,7 +42,8 @@ public final class RetryingInterceptor implements MethodInterceptor {
   @Override
   public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
     // Only the whole can run again, and this is a part of it.
-    if (TransactionSynchronizationManager.isActualTransactionActive()) {
+    if (TransactionSynchronizationManager.isActualTransactionActive()
+        || OwnTransaction.isUnderWay()) {
       return invocation.proceed();
     }
     Retrying retrying = annotation(invocation);
@@ -55,6 +58,10 @@ public final class RetryingInterceptor implements MethodInterceptor {
         return attempt.run();
       } catch (Throwable e) {
         Throwable thrown = e instanceof Thrown wrapped ? wrapped.thrown : e;
+        if (attempt.committed) {
+          // A callback failed after the commit.
+          throw thrown;
+        }
         SqlFault fault = SqlFault.behind(thrown).orElse(null);
         if (attempt.returned && isInDoubt(thrown)) {
           throw new OutcomeUnknown(
@@ -104,15 +111,27 @@ public final class RetryingInterceptor implements MethodInterceptor {
     }
   }
 
-  private final class Attempt {
+  private final class Attempt implements TransactionSynchronization {
     private final MethodInvocation invocation;
     private final Retrying retrying;
-    // From here on only COMMIT can fail.
+    // From here on only callbacks of the transaction and COMMIT can fail.
     private boolean returned;
+    private boolean committed;
 
     Attempt(MethodInvocation invocation, Retrying retrying) {
       this.invocation = invocation;
       this.retrying = retrying;
+    }
+
+    /** Before any other callback, which may fail. */
+    @Override
+    public int getOrder() {
+      return Ordered.HIGHEST_PRECEDENCE;
+    }
+
+    @Override
+    public void afterCommit() {
+      committed = true;
     }
 
     @Nullable Object run() {
@@ -123,6 +142,7 @@ public final class RetryingInterceptor implements MethodInterceptor {
           .execute(
               status -> {
                 Object result;
+                TransactionSynchronizationManager.registerSynchronization(this);
                 try {
                   limitLockWaits();
                   result =

@@ -16,7 +16,7 @@ public final class SchemaSetup {
   }
 
   /**
-   * Does it.
+   * Migrates or checks the tables, as the mode says.
    *
    * @throws dev.lockstep.migration.SchemaMismatch if the tables are not those of this release
    */

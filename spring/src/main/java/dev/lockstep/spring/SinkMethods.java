@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
@@ -88,8 +89,13 @@ public final class SinkMethods {
         new ArrayList<>(outbox.stream(stream).map(StreamView::sinks).orElse(List.of()));
     int before = all.size();
     for (String name : names) {
-      if (all.stream().noneMatch(one -> one.name().equals(name))) {
+      Optional<SinkSpec> known = all.stream().filter(one -> one.name().equals(name)).findFirst();
+      if (known.isEmpty()) {
         all.add(SinkSpec.of(name, TYPE, ""));
+      } else if (!known.get().type().equals(TYPE)) {
+        throw new IllegalStateException(
+            "Sink %s of stream %s exists with type %s; give the method's sink another name, or remove that one with Outbox.define"
+                .formatted(name, stream, known.get().type()));
       }
     }
     outbox.create(stream);
@@ -98,7 +104,10 @@ public final class SinkMethods {
     }
   }
 
-  /** Delivers one event at a time per partition, so that a slow method delays its own keys only. */
+  /**
+   * Delivers one event at a time per partition. A failing event blocks only its key; a slow method
+   * delays its partition.
+   */
   private record MethodSink(BeanMethod<OutboxSink> method) implements Sink, Session {
     @Override
     public int maxInFlight() {

@@ -66,6 +66,14 @@ public final class SpringHostTransactions
     }
   }
 
+  /** A callback before the commit may have failed after the others were checked. */
+  @Override
+  public void beforeCommit(TransactionExecution transaction) {
+    if (TransactionSynchronizationManager.getResource(this) instanceof JoinedTransaction known) {
+      known.requireCommit();
+    }
+  }
+
   private @Nullable JoinedTransaction joined() {
     if (!TransactionSynchronizationManager.isSynchronizationActive()
         || !TransactionSynchronizationManager.isActualTransactionActive()

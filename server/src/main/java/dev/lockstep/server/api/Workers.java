@@ -58,7 +58,7 @@ public final class Workers implements AutoCloseable {
     return request.isReport() ? report(work) : shop.run(work);
   }
 
-  /** Runs a read that may be slow as a report, whoever asked for it. */
+  /** Runs a read that may be slow as a report, for any caller. */
   public <T> Future<T> report(Callable<T> work) {
     return operators.run(reports.isEmpty() ? work : () -> reports.get().read(work));
   }

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps connections within the files that the process may open. Each connection is one. Without a
- * file left nobody is answered, not even told so, and the database cannot be reached either.
+ * Keeps connections within the files that the process may open. Each connection uses one. When none
+ * is left, the server cannot refuse a caller or reach the database.
  */
 public final class OpenFiles {
   private static final Logger log = LoggerFactory.getLogger(OpenFiles.class);
@@ -36,8 +36,8 @@ public final class OpenFiles {
   }
 
   static HttpLimits fitting(HttpLimits limits, long most) {
-    // Some more are told that there are too many, and some are not closed yet when many come at
-    // once.
+    // Connections over the limit stay open while they are refused, and in a burst some are not
+    // closed yet.
     long room = Math.max(3, most - OTHERS);
     long fit = Math.max(room - Connections.MAX_TURNED_AWAY - BURST, room / 3);
     if (fit >= limits.connections()) {

@@ -228,7 +228,7 @@ final class JobApi {
         .asException();
   }
 
-  /** One transaction: it changes nothing that was not counted. */
+  /** One transaction: it changes at most as many jobs as were counted. */
   private Future<Answer> bulk(Request request, String action, Step count, Step change) {
     JsonObject wanted = request.body().getJsonObject("filter");
     Act act = Act.of(request, action, wanted.encode());

@@ -2,6 +2,8 @@ package dev.lockstep.spring.boot;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.SerializationFeature;
 import dev.lockstep.spring.JsonCodec;
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;
@@ -9,9 +11,11 @@ import org.jspecify.annotations.Nullable;
 /** JSON as the application's mapper reads and writes it. */
 final class JacksonCodec implements JsonCodec {
   private final ObjectMapper mapper;
+  private final ObjectWriter writer;
 
   JacksonCodec(ObjectMapper mapper) {
     this.mapper = mapper;
+    this.writer = mapper.writer(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS);
   }
 
   @Override
@@ -21,6 +25,6 @@ final class JacksonCodec implements JsonCodec {
 
   @Override
   public String write(@Nullable Object value) throws JsonProcessingException {
-    return mapper.writeValueAsString(value);
+    return writer.writeValueAsString(value);
   }
 }

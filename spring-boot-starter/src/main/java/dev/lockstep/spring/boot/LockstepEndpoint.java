@@ -46,7 +46,7 @@ public final class LockstepEndpoint {
     all.put("queues", jobs.queues().stream().map(LockstepEndpoint::queue).toList());
     all.put(
         "deadLetters",
-        jobs.list(JobState.DEAD, JobFilter.ALL, Optional.empty(), SHOWN).stream()
+        jobs.overview(Optional.of(JobState.DEAD), JobFilter.ALL, Optional.empty(), SHOWN).stream()
             .map(LockstepEndpoint::dead)
             .toList());
     all.put("sinks", outbox.lags().stream().map(this::sink).toList());
@@ -86,7 +86,7 @@ public final class LockstepEndpoint {
     one.put("parkedKeys", lag.parkedKeys());
     one.put("waitingKeys", lag.waitingKeys());
     one.put("heldBackEvents", lag.heldBack());
-    if (lag.parkedKeys() > 0) {
+    if (lag.parkedKeys() > 0 || lag.waitingKeys() > 0) {
       List<String> keys =
           outbox.parked(lag.stream(), lag.sink(), Optional.empty(), SHOWN).stream()
               .map(ParkedKey::key)

@@ -42,7 +42,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 /** The worker, the relay and the sweepers of a node, and the methods that they call. */
 @AutoConfiguration(after = {LockstepAutoConfiguration.class, JacksonAutoConfiguration.class})
-@ConditionalOnBean(Transactor.class)
+@ConditionalOnBean(LockstepAutoConfiguration.class)
 public class LockstepRuntimeAutoConfiguration {
   private static final int MAX_NODE_LENGTH = 100;
 

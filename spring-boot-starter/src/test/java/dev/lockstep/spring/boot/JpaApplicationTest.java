@@ -21,6 +21,7 @@ import dev.lockstep.spring.LockstepRuntime;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -252,6 +253,46 @@ class JpaApplicationTest {
     shop.conflicting("retried");
 
     assertThat(count("shop_order WHERE id = 'retried'")).isEqualTo(1);
+  }
+
+  @Test
+  void whatHasCommittedNeverRunsAgain() {
+    assertThatIllegalStateException()
+        .isThrownBy(() -> shop.failingAfterTheCommit("committed"))
+        .withRootCauseInstanceOf(SQLException.class);
+
+    assertThat(count("shop_order WHERE id = 'committed'")).isEqualTo(1);
+  }
+
+  /** Such as a listener of the phase BEFORE_COMMIT, which runs after the first check. */
+  @Test
+  void workThatFailedInACallbackBeforeTheCommitCannotBeCommitted() {
+    assertThatThrownBy(
+            () ->
+                transaction.executeWithoutResult(
+                    status -> {
+                      insert("early");
+                      TransactionSynchronizationManager.registerSynchronization(swallowing());
+                    }))
+        .isInstanceOf(TransactionDoomed.class);
+
+    assertThat(count("shop_order WHERE id = 'early'")).isZero();
+  }
+
+  private static TransactionSynchronization swallowing() {
+    return new TransactionSynchronization() {
+      @Override
+      public void beforeCommit(boolean readOnly) {
+        try {
+          transactor.run(
+              c -> {
+                throw new IllegalArgumentException("late");
+              });
+        } catch (IllegalArgumentException e) {
+          assertThat(e).hasMessage("late");
+        }
+      }
+    };
   }
 
   @Test

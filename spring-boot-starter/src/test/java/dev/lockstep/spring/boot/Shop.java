@@ -31,6 +31,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** A shop with JPA, as a developer would write it. */
 @Service
@@ -129,6 +131,19 @@ class Shop {
   }
 
   // end: idempotent
+
+  /** Commits, and then a callback of its transaction fails. */
+  @Retrying
+  public void failingAfterTheCommit(String order) {
+    orders.persist(new ShopOrder(order));
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void afterCommit() {
+            throw new IllegalStateException(new SQLException("could not serialize", "40001"));
+          }
+        });
+  }
 
   private final AtomicInteger receipts = new AtomicInteger();
   private int conflicts;
